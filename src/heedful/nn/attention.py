@@ -1,0 +1,151 @@
+"""Multi-head attention: five small parts, joined.
+
+Vaswani et al., "Attention Is All You Need", NeurIPS 2017, https://arxiv.org/abs/1706.03762,
+section 3.2. Who may look at whom is a pattern, what is added to the scores a bias, how queries and
+keys are turned a turn, how it is computed a kernel; each has a file of its own.
+
+B batch, L length, D model, H heads, G heads of keys and values, E per head.
+"""
+
+from dataclasses import dataclass
+
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from heedful.errors import UsageError
+from heedful.nn.biases import parse_bias
+from heedful.nn.initial import linear
+from heedful.nn.kernels import Kernel, kernel
+from heedful.nn.layout import Layout
+from heedful.nn.memory import FORGET, Memory
+from heedful.nn.patterns import Pattern, Visible, parse_pattern
+from heedful.nn.sight import Sight, sight
+from heedful.nn.turns import parse_turn
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionConfig:
+    """The slots of attention, as settings write them (`--set model.attention.bias=alibi`)."""
+
+    pattern: str = "full"  # joined to what the model needs: near:64, in_blocks:128, dilated:4
+    bias: str = "none"  # none, alibi, bucket; self-attention only
+    turn: str = "none"  # none, rotary; self-attention only
+    kernel: str = "auto"  # auto, dense, fused, blocks
+    head_dim: int = 0  # channels of a head; 0 for dim / heads
+    kv_heads: int = 0  # heads of keys and values; 0 for as many as queries have
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """What an encoder made of a source: a vector a token, and where the tokens stand."""
+
+    x: Tensor  # [B, L, D]
+    at: Layout
+
+    def select(self, rows: Tensor) -> "Encoded":
+        return Encoded(self.x.index_select(0, rows), self.at.select(rows))
+
+
+class Attention(nn.Module):
+    """Softmax(QKᵀ/√E + bias)V in several heads, over oneself or over a source."""
+
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        *,
+        pattern: Pattern,
+        reads: bool = False,
+        dropout: float = 0.0,
+        config: AttentionConfig = AttentionConfig(),
+    ) -> None:
+        super().__init__()
+        if not config.head_dim and dim % heads:
+            raise UsageError(
+                f"{heads} heads cannot share {dim} channels evenly. "
+                "Choose heads that divide dim, or set attention.head_dim"
+            )
+        self.heads = heads
+        self.kv_heads = config.kv_heads or heads
+        if heads % self.kv_heads:
+            raise UsageError(f"{heads} heads cannot share {self.kv_heads} heads of keys evenly")
+        self.width = config.head_dim or dim // heads
+        self.reads = reads
+        self.dropout = dropout
+        self.pattern = Visible() & pattern
+        if not reads and config.pattern != "full":
+            self.pattern = self.pattern & parse_pattern(config.pattern)
+        self.bias = None if reads else parse_bias(config.bias, heads)
+        self.turn = None if reads else parse_turn(config.turn, self.width)
+        self.kernel: Kernel = Auto() if config.kernel == "auto" else kernel(config.kernel, dropout)
+        q, kv = heads * self.width, self.kv_heads * self.width
+        if self.kv_heads == heads:
+            self.to_q = linear(dim, q, bias=False) if reads else None
+            self.to_kv = linear(dim, 2 * kv, bias=False, parts=2) if reads else None
+            self.to_qkv = None if reads else linear(dim, 3 * q, bias=False, parts=3)
+        else:
+            self.to_q = linear(dim, q, bias=False)
+            self.to_kv = linear(dim, 2 * kv, bias=False, parts=2)
+            self.to_qkv = None
+        self.to_out = linear(q, dim, bias=False)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B L D"],
+        at: Layout,
+        source: Encoded | None = None,
+        memory: Memory = FORGET,
+    ) -> Float[Tensor, "B L D"]:
+        if self.reads:
+            assert source is not None and self.to_q is not None
+            q = rearrange(self.to_q(x), "b l (h e) -> b h l e", h=self.heads)
+            k, v = memory["source"].once(lambda: self.project(source.x))
+            keys = source.at
+        else:
+            q, k, v = self.split(x)
+            if self.turn is not None:
+                q, k = self.turn(q, at), self.turn(k, at)
+            k, v = memory.extend(k, v, dims=(2, 2))
+            keys = memory.see(at)
+        bias = None if self.bias is None else self.bias(q, at, keys)
+        dropout = self.dropout if self.training else 0.0
+        out = self.kernel(q, k, v, sight(self.pattern, at, keys), bias=bias, dropout=dropout)
+        return self.to_out(rearrange(out, "b h l e -> b l (h e)"))
+
+    def split(self, x: Float[Tensor, "B L D"]) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of `x` itself."""
+        if self.to_qkv is not None:
+            q, k, v = rearrange(self.to_qkv(x), "b l (n h e) -> n b h l e", n=3, h=self.heads)
+            return q, k, v
+        assert self.to_q is not None
+        return (rearrange(self.to_q(x), "b l (h e) -> b h l e", h=self.heads), *self.project(x))
+
+    def project(self, x: Float[Tensor, "B L D"]) -> tuple[Tensor, Tensor]:
+        """Keys and values of what is read."""
+        assert self.to_kv is not None
+        k, v = rearrange(self.to_kv(x), "b l (n h e) -> n b h l e", n=2, h=self.kv_heads)
+        return k, v
+
+
+class Auto:
+    """The kernel for the case at hand: `blocks` for long rows on a GPU, `fused` for all else."""
+
+    long = 512  # below this a GPU computes every pair faster than it sorts them into blocks
+
+    def __call__(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        sight: Sight,
+        bias: Tensor | None = None,
+        dropout: float = 0.0,
+    ) -> Tensor:
+        name = "blocks" if q.is_cuda and not dropout and q.shape[2] >= self.long else "fused"
+        return kernel(name, dropout)(q, k, v, sight, bias, dropout)
+
+
+def attentions(model: nn.Module) -> dict[str, Attention]:
+    """Every attention in a model, by the name of its place."""
+    return {name: part for name, part in model.named_modules() if isinstance(part, Attention)}

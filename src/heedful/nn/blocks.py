@@ -1,0 +1,96 @@
+"""One layer of a Transformer, with its norms before or after each part.
+
+B batch, L length, D model.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from heedful.nn.attention import Attention, AttentionConfig, Encoded
+from heedful.nn.feed_forward import FeedForward
+from heedful.nn.layout import Layout
+from heedful.nn.memory import FORGET, Memory
+from heedful.nn.patterns import Full, Pattern
+
+Norm = Literal["pre", "post"]
+EPSILON = 1e-6
+
+
+@dataclass(frozen=True)
+class Dropouts:
+    """Where a layer forgets at random, and how often."""
+
+    residual: float = 0.0  # each part's output, before it is added
+    attention: float = 0.0  # attention's weights
+    relu: float = 0.0  # inside the feed-forward part
+
+
+class Residual(nn.Module):
+    """x + f(norm(x)), the norm before (as Tensor2Tensor since 2018); or norm(x + f(x)), after (as
+    the paper)."""
+
+    def __init__(self, dim: int, norm: Norm, dropout: float) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(dim, eps=EPSILON)
+        self.before = norm == "pre"
+        self.dropout = dropout
+
+    def forward(self, x: Float[Tensor, "B L D"], part: Callable[[Tensor], Tensor]) -> Tensor:
+        y = F.dropout(part(self.norm(x) if self.before else x), self.dropout, self.training)
+        return x + y if self.before else self.norm(x + y)
+
+
+class Block(nn.Module):
+    """Self-attention, then attention to a source where it `reads` one, then feed-forward."""
+
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        ff: int,
+        *,
+        pattern: Pattern,
+        reads: bool = False,
+        norm: Norm = "pre",
+        dropouts: Dropouts = Dropouts(),
+        attention: AttentionConfig = AttentionConfig(),
+    ) -> None:
+        super().__init__()
+
+        def attend(pattern: Pattern, reads: bool) -> Attention:
+            return Attention(
+                dim,
+                heads,
+                pattern=pattern,
+                reads=reads,
+                dropout=dropouts.attention,
+                config=attention,
+            )
+
+        def residual() -> Residual:
+            return Residual(dim, norm, dropouts.residual)
+
+        self.attention = attend(pattern, reads=False)
+        self.attention_residual = residual()
+        self.reading = attend(Full(), reads=True) if reads else None
+        self.reading_residual = residual() if reads else None
+        self.feed_forward = FeedForward(dim, ff, dropouts.relu)
+        self.feed_forward_residual = residual()
+
+    def forward(
+        self,
+        x: Float[Tensor, "B L D"],
+        at: Layout,
+        source: Encoded | None = None,
+        memory: Memory = FORGET,
+    ) -> Float[Tensor, "B L D"]:
+        x = self.attention_residual(x, lambda y: self.attention(y, at, memory=memory))
+        if self.reading is not None and self.reading_residual is not None:
+            read = self.reading
+            x = self.reading_residual(x, lambda y: read(y, at, source, memory))
+        return self.feed_forward_residual(x, self.feed_forward)

@@ -1,0 +1,59 @@
+"""A pattern applied to two layouts, in the form each kernel wants, made once a pass.
+
+B batch, Q queries, K keys.
+"""
+
+from typing import Any
+
+from jaxtyping import Bool
+from torch import Tensor
+from torch.nn.attention.flex_attention import create_block_mask
+
+from heedful.nn.layout import Layout
+from heedful.nn.patterns import Pattern
+
+
+class Sight:
+    """Who sees whom in one pass: as a tensor of booleans, or as FlexAttention's blocks."""
+
+    def __init__(self, pattern: Pattern, q: Layout, k: Layout) -> None:
+        self.pattern, self.q, self.k = pattern, q, k
+        self._dense: Tensor | None = None
+        self._blocks: Any = None
+
+    @property
+    def dense(self) -> Bool[Tensor, "B 1 Q K"]:
+        if self._dense is None:
+            self._dense = self.pattern(self.q, self.k)[:, None]
+        return self._dense
+
+    @property
+    def blocks(self) -> Any:
+        if self._blocks is None:
+            (batch, queries), keys = self.q.positions.shape, self.k.positions.shape[1]
+            self._blocks = create_block_mask(
+                lambda b, h, q, k: self.allows(b, q, k),
+                batch,
+                None,
+                queries,
+                keys,
+                device=self.q.positions.device,
+            )
+        return self._blocks
+
+    def allows(self, b: Any, q: Any, k: Any) -> Any:
+        """Whether query `q` of row `b` may see key `k`."""
+        return self.pattern.allows(
+            Layout(self.q.positions[b, q], self.q.segments[b, q]),
+            Layout(self.k.positions[b, k], self.k.segments[b, k]),
+        )
+
+
+def sight(pattern: Pattern, q: Layout, k: Layout) -> Sight:
+    """The sight of this pattern on these two layouts; layers that ask for the same one share it."""
+    for known in q.seen.get("sights", ()):
+        if known.k is k and known.pattern == pattern:
+            return known
+    made = Sight(pattern, q, k)
+    q.seen.setdefault("sights", []).append(made)
+    return made
