@@ -1,0 +1,78 @@
+"""How examples are gathered into batches: what a preset asks for, without the making of it."""
+
+from dataclasses import dataclass
+
+from heedful.config import Choice
+from heedful.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batching(Choice):
+    """A budget of tokens, and how it is filled. Lengths count the end symbol.
+
+    The budget is in slots of the larger side, padding included: rows x length.
+    """
+
+    tokens: int = 4_096
+    longest: int = 256  # an example with a longer side is left out of training, and counted
+
+    def __post_init__(self) -> None:
+        if self.tokens < 1 or self.longest < 1:
+            raise UsageError(
+                "batch.tokens and batch.longest must be 1 or more, "
+                f"got {self.tokens} and {self.longest}"
+            )
+
+    @property
+    def limit(self) -> int:
+        """The longest side an example can have and still be trained on."""
+        return min(self.longest, self.tokens)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packed(Batching, kind="packed"):
+    """Many examples a row, told apart by segments; every batch has the same shape."""
+
+    row: int = 256  # slots of a row, the same for every feature; no example can be longer
+    window: int = 24  # rows that stay open at a time, each waiting for what fits: more fill better
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.row < 1 or self.window < 1:
+            raise UsageError(
+                f"batch.row and batch.window must be 1 or more, got {self.row} and {self.window}"
+            )
+
+    @property
+    def limit(self) -> int:
+        return min(self.longest, self.row)
+
+    @property
+    def rows(self) -> int:
+        """How many rows a batch has."""
+        if self.tokens < self.row:
+            raise UsageError(
+                f"batch.tokens={self.tokens} has no room for a row of batch.row={self.row}. "
+                f"Set batch.tokens to {self.row} or more, or batch.row to {self.tokens} or less"
+            )
+        return self.tokens // self.row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bucketed(Batching, kind="bucketed"):
+    """One example a row, padded; examples of like length go together."""
+
+    window: int = 32_768  # shuffled examples that are sorted by length at a time
+    multiple: int = 1  # lengths are padded up to a multiple of this; 8 suits GPUs
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.window < 1 or self.multiple < 1:
+            raise UsageError(
+                f"batch.window and batch.multiple must be 1 or more, got {self.window} "
+                f"and {self.multiple}"
+            )
+
+    @property
+    def limit(self) -> int:
+        return min(self.longest, self.tokens // self.multiple * self.multiple)
