@@ -1,0 +1,227 @@
+"""A model: a body between the modalities of its problem.
+
+A body knows vectors and layouts; it has `encode`, `decode` or both, and that decides what it can
+be: a translator, a language model or a tagger. Each gives a loss, and can be asked for one token after
+another, so every decoder serves every model. B batch, L length, D model, V vocabulary.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from heedful.config import Choice
+from heedful.data.batch import Batch, Rows
+from heedful.errors import UsageError
+from heedful.modalities.symbols import Embedding, Head
+from heedful.nn.attention import Encoded
+from heedful.nn.layout import Layout
+from heedful.nn.losses import Loss, Smoothing
+from heedful.nn.memory import FORGET, Memory
+from heedful.registry import models
+from heedful.text.specials import START
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig(Choice):
+    """What every model's config has. `kind` is the name its body is registered by."""
+
+    dim: int = 512
+    tie: Literal["all", "targets", "none"] = "all"
+    """Which embeddings are one matrix: source, target and softmax (where source and target share a
+    vocabulary); target and softmax; or none."""
+
+
+@runtime_checkable
+class Encodes(Protocol):
+    def encode(self, x: Tensor, at: Layout) -> Encoded: ...
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    def decode(
+        self, x: Tensor, at: Layout, source: Encoded | None, memory: Memory = FORGET
+    ) -> Tensor: ...
+
+
+class Model(nn.Module, ABC):
+    """A body with its embeddings and its softmax."""
+
+    body: Any  # encodes, decodes or both
+    longest: int | None = None  # positions the body has; None where there is no end to them
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        body: nn.Module,
+        inputs: Embedding | None,
+        targets: Embedding,
+        head: Head,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.body = body
+        self.inputs = inputs
+        self.targets = targets
+        self.head = head
+
+    @abstractmethod
+    def hidden(self, batch: Batch) -> Float[Tensor, "B L D"]:
+        """What the body makes of a batch with its targets known, before the softmax."""
+
+    @abstractmethod
+    def start(self, batch: Batch) -> Memory:
+        """Read the source once."""
+
+    @abstractmethod
+    def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
+        """Take the ids that come next, give the scores of what may follow each."""
+
+    def logits(self, batch: Batch) -> Float[Tensor, "B L V"]:
+        return self.head(self.hidden(batch))
+
+    def loss(self, batch: Batch) -> Loss:
+        return self.head.loss(self.hidden(batch), batch.targets.ids, batch.targets.at)
+
+    def forward(self, batch: Batch) -> Loss:
+        return self.loss(batch)
+
+
+class EncoderDecoder(Model):
+    """Reads a source, writes a target: encoder and decoder."""
+
+    def encode(self, source: Rows) -> Encoded:
+        assert self.inputs is not None
+        return self.body.encode(self.inputs(source.ids), source.at)
+
+    def hidden(self, batch: Batch) -> Float[Tensor, "B L D"]:
+        shifted = self.targets(shift_right(batch.targets))
+        return self.body.decode(shifted, batch.targets.at, self.encode(batch.inputs))
+
+    def start(self, batch: Batch) -> Memory:
+        memory = Memory()
+        memory["source"].once(lambda: self.encode(batch.inputs))
+        memory["at"].keep(batch.inputs.ids.new_zeros(len(batch.inputs.ids)))
+        return memory
+
+    def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
+        source = memory["source"].once(_never_started)
+        at = following(ids, memory)
+        return self.head(self.body.decode(self.targets(ids), at, source, memory["body"]))
+
+
+class LanguageModel(Model):
+    """Writes a target after what came before it: a decoder alone. A source, where there is one, is
+    read as the beginning of the text; only the target is to be guessed."""
+
+    def hidden(self, batch: Batch) -> Float[Tensor, "B L D"]:
+        targets = self.targets(shift_right(batch.targets))
+        if self.inputs is None:
+            return self.body.decode(targets, batch.targets.at, None)
+        at = after(batch.inputs.at, batch.targets.at)
+        x = torch.cat([self.inputs(batch.inputs.ids), targets], 1)
+        return self.body.decode(x, at, None)[:, batch.inputs.ids.shape[1] :]
+
+    def start(self, batch: Batch) -> Memory:
+        memory = Memory()
+        if self.inputs is None:
+            some = next(iter(batch.features.values())).ids
+            memory["at"].keep(some.new_zeros(len(some)))
+            return memory
+        source = batch.inputs
+        self.body.decode(self.inputs(source.ids), source.at, None, memory["body"])
+        memory["at"].keep(source.at.real.sum(1))
+        return memory
+
+    def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
+        at = following(ids, memory)
+        return self.head(self.body.decode(self.targets(ids), at, None, memory["body"]))
+
+
+class Tagger(Model):
+    """Says one thing about each token of its source: an encoder alone. Targets are as long as
+    inputs and stand beside them."""
+
+    def hidden(self, batch: Batch) -> Float[Tensor, "B L D"]:
+        assert self.inputs is not None
+        if batch.inputs.ids.shape != batch.targets.ids.shape:
+            raise UsageError(
+                f"an encoder alone says one thing about each input token, but inputs are "
+                f"{tuple(batch.inputs.ids.shape)} and targets {tuple(batch.targets.ids.shape)}. "
+                "Use a model with a decoder for this problem"
+            )
+        return self.body.encode(self.inputs(batch.inputs.ids), batch.inputs.at).x
+
+    def start(self, batch: Batch) -> Memory:
+        assert self.inputs is not None
+        memory, source = Memory(), batch.inputs
+        encoded = self.body.encode(self.inputs(source.ids), source.at)
+        memory["source"].once(lambda: encoded)
+        memory["at"].keep(source.ids.new_zeros(len(source.ids)))
+        return memory
+
+    def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
+        source = memory["source"].once(_never_started)
+        at = following(ids, memory)
+        last = source.x.shape[1] - 1
+        there = at.positions.clamp(max=last)[..., None].expand(-1, -1, source.x.shape[-1])
+        return self.head(source.x.gather(1, there))
+
+
+def build(config: ModelConfig, sizes: dict[str, int], shared: bool, loss: Smoothing) -> Model:
+    """The model a config describes, for features of these vocabulary sizes.
+
+    `shared` says that inputs and targets use one vocabulary.
+    """
+    body = models.get(config.kind)(config)
+    targets = Embedding(sizes["targets"], config.dim)
+    inputs: Embedding | None = None
+    if "inputs" in sizes:
+        one = shared and config.tie == "all"
+        inputs = targets if one else Embedding(sizes["inputs"], config.dim)
+    tied = config.tie != "none"
+    head = Head(targets if tied else Embedding(sizes["targets"], config.dim), loss)
+    encodes, decodes = isinstance(body, Encodes), isinstance(body, Decodes)
+    if encodes and inputs is None:
+        raise UsageError(
+            f"model '{config.kind}' reads a source, and this problem has none. "
+            "Use a decoder alone, such as transformer_lm"
+        )
+    kind = EncoderDecoder if encodes and decodes else LanguageModel if decodes else Tagger
+    model = kind(config, body, inputs, targets, head)
+    model.longest = getattr(body, "longest", None)
+    return model
+
+
+def shift_right(rows: Rows) -> Int[Tensor, "B L"]:
+    """What a decoder is given to say each token: the one before, or `START` at the start."""
+    before = rows.ids.roll(1, 1)
+    return before.masked_fill(rows.at.positions == 0, START)
+
+
+def following(ids: Int[Tensor, "B T"], memory: Memory) -> Layout:
+    """The layout of the ids that come next, each row counting on from where it was."""
+    begin = memory["at"].recall(_never_started)
+    positions = begin[:, None] + torch.arange(ids.shape[1], device=ids.device)
+    memory["at"].keep(begin + ids.shape[1])
+    return Layout(positions, torch.ones_like(positions))
+
+
+def after(first: Layout, second: Layout) -> Layout:
+    """Two layouts side by side, each sequence of the second going on where the first's ended."""
+    most = int(max(first.positions.shape[1], second.positions.shape[1]))
+    counts = first.segments.new_zeros(len(first.segments), most + 1)
+    counts.scatter_add_(1, first.segments, torch.ones_like(first.segments))
+    moved = second.positions + counts.gather(1, second.segments)
+    return Layout(
+        torch.cat([first.positions, moved], 1), torch.cat([first.segments, second.segments], 1)
+    )
+
+
+def _never_started() -> Encoded:
+    raise UsageError(
+        "a model was asked for its next step before it was started: call start(batch) first"
+    )
