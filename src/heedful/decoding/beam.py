@@ -1,0 +1,285 @@
+"""Beam search: several hypotheses a row grow side by side, and the best finished ones are kept.
+
+Wu et al., "Google's Neural Machine Translation System", 2016, https://arxiv.org/abs/1609.08144,
+section 7. A finished hypothesis Y is worth  log P(Y) / ((5 + |Y|) / 6) ** alpha + coverage * cp(Y),
+where |Y| counts the end symbol. Hypotheses that are still growing compete by log P alone.
+
+- Twice `beam` candidates are taken at each step, so `beam` of them go on even if the others end.
+  With a beam of 1 only one is taken, and the search is greedy search, token for token.
+- A row is done when no growing hypothesis can still displace the worst kept finished one. Its
+  log P can only fall, coverage is at most 0, and |Y| lies between one more token and the row's
+  limit; so it can reach at most log P / max(penalty(next length), penalty(limit)), for an alpha of
+  either sign. `nbest` finished ones are kept, so stopping never changes what is returned.
+- When a row's limit is reached, hypotheses that have not ended fill the places that finished ones
+  left empty: always after the finished ones, by the same formula, marked `finished=False`.
+- Among equals: the one that finished first, then that of the better hypothesis, then the lower id.
+
+B rows, K growing hypotheses a row (from 1 up to `beam`), C candidates, N kept finished ones
+(`nbest`), T longest limit, S source length, V vocabulary.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from heedful.data.batch import Batch
+from heedful.decoding.coverage import coverage_penalty, watching_source
+from heedful.decoding.path import enough_to_leave
+from heedful.decoding.prefix import Prefix
+from heedful.decoding.protocol import Decodable, Hypothesis, RowError
+from heedful.decoding.scores import (
+    NEVER,
+    length_penalty,
+    log_probabilities,
+    no_number,
+    not_numbers,
+    top,
+)
+from heedful.presets.base import Decode
+from heedful.text.specials import EOS, START
+
+
+@dataclass(eq=False)
+class Growing:
+    """Hypotheses without an end symbol, likeliest first."""
+
+    ids: Tensor  # [B, K, T] int64: what was said so far, then zeros
+    token_scores: Tensor  # [B, K, T] float32: log-probability of each of them
+    total: Tensor  # [B, K] float32: their sum; -inf where there is no hypothesis
+    covered: Tensor | None  # [B, K, S] float32: attention received by each source place so far
+
+    def take(self, places: Tensor) -> "Growing":
+        """Those at `places` [B, M] of each row, in that order."""
+        covered = None if self.covered is None else _take(self.covered, places)
+        return Growing(
+            _take(self.ids, places),
+            _take(self.token_scores, places),
+            _take(self.total, places),
+            covered,
+        )
+
+
+@dataclass(eq=False)
+class Finished:
+    """Hypotheses to be returned, best first."""
+
+    ids: Tensor  # [B, N, T] int64: the end symbol is among them
+    token_scores: Tensor  # [B, N, T] float32
+    score: Tensor  # [B, N] float32: what they are ranked by; -inf where the place is empty
+    length: Tensor  # [B, N] int64: how many tokens, the end symbol counted
+    ended: Tensor  # [B, N] bool: False for those that the limit cut off
+
+    def join(self, other: "Finished") -> "Finished":
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Finished(*(torch.cat(pair, dim=1) for pair in pairs))
+
+    def take(self, places: Tensor) -> "Finished":
+        return Finished(*(_take(tensor, places) for tensor in vars(self).values()))
+
+    def select(self, rows: Tensor) -> "Finished":
+        return Finished(*(tensor[rows] for tensor in vars(self).values()))
+
+
+@dataclass(eq=False)
+class BeamState:
+    """Everything a search knows between two steps, for the rows still in it."""
+
+    step: int  # how many tokens the growing hypotheses have
+    limits: Tensor  # [B] int64: the most tokens of each row, the end symbol counted
+    prefix: Prefix  # B rows
+    source: Tensor | None  # [B, S] bool: real places of the source, where coverage is asked for
+    growing: Growing
+    finished: Finished
+
+    def select(self, rows: Tensor) -> "BeamState":
+        """Only these rows, [any] int64."""
+        growing = self.growing
+        covered = None if growing.covered is None else growing.covered[rows]
+        return BeamState(
+            self.step,
+            self.limits[rows],
+            self.prefix.select(rows),
+            None if self.source is None else self.source[rows],
+            Growing(growing.ids[rows], growing.token_scores[rows], growing.total[rows], covered),
+            self.finished.select(rows),
+        )
+
+
+def beam_search(
+    model: Decodable, batch: Batch, limits: Sequence[int], prefix: Prefix, config: Decode
+) -> list[list[Hypothesis]]:
+    """Up to `config.nbest` hypotheses a row, best first."""
+    state = _begin(batch, limits, prefix, config)
+    device = state.limits.device
+    rows = list(range(len(limits)))  # which row of the batch each row of the state is
+    cut_at = set(limits)
+    left: list[tuple[list[int], Finished]] = []
+    tokens = torch.full((len(rows), 1), START, device=device)  # [B, K]
+    memory = model.start(batch)
+    with watching_source(model, config.coverage > 0) as looked_at:
+        while True:
+            before = tokens.shape[1]
+            logits = model.step(tokens.reshape(-1, 1), memory)[:, -1]
+            log_probs = log_probabilities(logits).view(len(rows), before, -1)
+            looked = None if looked_at is None else looked_at().view(len(rows), before, -1)
+            bad = (not_numbers(log_probs) & (state.growing.total > NEVER)).any(dim=1)
+            state, parents = advance(state, log_probs, looked, config)
+            if state.step in cut_at:
+                state.finished = _with_cut_off(state, config)
+            done = (state.step >= state.limits) | settled(state, config)
+            state.growing.total = state.growing.total.masked_fill(done[:, None], NEVER)
+            done_now, bad_now = torch.stack([done, bad]).tolist()  # the one wait of a step
+            if any(bad_now):
+                raise no_number(rows[bad_now.index(True)], state.step - 1)
+            places = torch.arange(len(rows), device=device)
+            leaves = all(done_now) or enough_to_leave(done_now)
+            if leaves:
+                over = [place for place, is_done in enumerate(done_now) if is_done]
+                left.append(
+                    (
+                        [rows[place] for place in over],
+                        state.finished.select(torch.tensor(over, device=device)),
+                    )
+                )
+                if len(over) == len(rows):
+                    break
+                kept = [place for place, is_done in enumerate(done_now) if not is_done]
+                rows = [rows[place] for place in kept]
+                places = torch.tensor(kept, device=device)
+                state, parents = state.select(places), parents[places]
+            tokens = state.growing.ids[:, :, state.step - 1]
+            moved = (places[:, None] * before + parents).flatten()
+            if leaves or parents.shape[1] != before:
+                memory.select(moved)
+            elif before > 1:
+                memory.reorder(moved)
+    return _hypotheses(left, len(limits))
+
+
+def advance(
+    state: BeamState, log_probs: Tensor, looked: Tensor | None, config: Decode
+) -> tuple[BeamState, Tensor]:
+    """One more token: log-probabilities [B, K, V] and attention [B, K, S] to the next state, and
+    which hypothesis each growing one came from, [B, K']."""
+    step, growing = state.step, state.growing
+    log_probs = state.prefix.force(log_probs, step)
+    width = 2 * config.beam if config.beam > 1 else 1
+    each = min(width, log_probs.shape[2])
+    token_scores, tokens = top(log_probs, each)  # within a hypothesis, log P does not matter
+    totals = torch.where(
+        growing.total[:, :, None] > NEVER, growing.total[:, :, None] + token_scores, NEVER
+    )
+    ranked, order = totals.flatten(1).sort(dim=1, descending=True, stable=True)
+    order = order[:, :width]  # [B, C]
+    parents = order // each
+    tokens, token_scores = _take(tokens.flatten(1), order), _take(token_scores.flatten(1), order)
+
+    if looked is not None and growing.covered is not None:
+        growing.covered = growing.covered + looked
+    candidates = growing.take(parents)
+    candidates.ids[:, :, step] = tokens
+    candidates.token_scores[:, :, step] = token_scores
+    candidates.total = ranked[:, :width]
+
+    ends = tokens == EOS
+    ended = _as_finished(candidates, step + 1, state.source, config)
+    ended.score = ended.score.masked_fill(~ends, NEVER)
+    ended.ended = ends
+    both = state.finished.join(ended)
+    places = both.score.sort(dim=1, descending=True, stable=True).indices[:, : config.nbest]
+    on = growing.total[:, :1] > NEVER  # a row that is done stays as it is, its cut-off ones too
+    places = torch.where(on, places, torch.arange(config.nbest, device=places.device))
+
+    candidates.total = candidates.total.masked_fill(ends, NEVER)
+    onward = candidates.total.sort(dim=1, descending=True, stable=True).indices[:, : config.beam]
+    after = BeamState(
+        step + 1,
+        state.limits,
+        state.prefix,
+        state.source,
+        growing=candidates.take(onward),
+        finished=both.take(places),
+    )
+    return after, _take(parents, onward)
+
+
+def settled(state: BeamState, config: Decode) -> Tensor:
+    """True where no growing hypothesis can displace the worst kept finished one, [B]."""
+    highest = length_penalty(state.limits.float(), config.alpha)
+    highest = highest.clamp(min=length_penalty(float(state.step + 1), config.alpha))
+    reachable = state.growing.total[:, 0] / highest
+    return state.finished.score[:, -1] >= reachable
+
+
+def _with_cut_off(state: BeamState, config: Decode) -> Finished:
+    """The finished ones, and after them what had not ended in rows whose limit is reached."""
+    cut = _as_finished(state.growing, state.step, state.source, config)
+    cut.score = cut.score.masked_fill((state.limits != state.step)[:, None], NEVER)
+    cut = cut.take(cut.score.sort(dim=1, descending=True, stable=True).indices)
+    both = state.finished.join(cut)
+    there = (both.score > NEVER).int()  # each of the two is in order: only empty places move
+    return both.take(there.sort(dim=1, descending=True, stable=True).indices[:, : config.nbest])
+
+
+def _as_finished(growing: Growing, length: int, source: Tensor | None, config: Decode) -> Finished:
+    score = growing.total / length_penalty(float(length), config.alpha)
+    if growing.covered is not None and source is not None:
+        score = score + config.coverage * coverage_penalty(growing.covered, source)
+    return Finished(
+        growing.ids,
+        growing.token_scores,
+        score,
+        torch.full_like(growing.ids[:, :, 0], length),
+        torch.zeros_like(score, dtype=torch.bool),
+    )
+
+
+def _begin(batch: Batch, limits: Sequence[int], prefix: Prefix, config: Decode) -> BeamState:
+    """One empty hypothesis a row, and `nbest` empty places for finished ones."""
+    device, rows, longest = prefix.ids.device, len(limits), max(limits)
+    source = covered = None
+    if config.coverage > 0 and "inputs" in batch.features:
+        source = batch.inputs.at.real
+        covered = torch.zeros(rows, 1, source.shape[1], device=device)
+
+    def zeros(places: int) -> tuple[Tensor, Tensor]:
+        shape = (rows, places, longest)
+        ids = torch.zeros(shape, dtype=torch.long, device=device)
+        return ids, torch.zeros(shape, device=device)
+
+    nothing = torch.full((rows, config.nbest), NEVER, device=device)
+    finished = Finished(
+        *zeros(config.nbest),
+        nothing,
+        torch.zeros_like(nothing, dtype=torch.long),
+        torch.zeros_like(nothing, dtype=torch.bool),
+    )
+    growing = Growing(*zeros(1), torch.zeros(rows, 1, device=device), covered)
+    return BeamState(0, torch.tensor(limits, device=device), prefix, source, growing, finished)
+
+
+def _take(x: Tensor, places: Tensor) -> Tensor:
+    """x [B, N, ...] at `places` [B, M] of each row: [B, M, ...]."""
+    return x[torch.arange(x.shape[0], device=x.device)[:, None], places]
+
+
+def _hypotheses(left: list[tuple[list[int], Finished]], count: int) -> list[list[Hypothesis]]:
+    found: list[list[Hypothesis]] = [[] for _ in range(count)]
+    for rows, finished in left:
+        columns = [tensor.tolist() for tensor in vars(finished).values()]
+        for row, *places in zip(rows, *columns, strict=True):
+            for ids, token_scores, score, length, ended in zip(*places, strict=True):
+                if score > NEVER:
+                    found[row].append(
+                        Hypothesis(
+                            tuple(ids[: length - ended]), score, tuple(token_scores[:length]), ended
+                        )
+                    )
+            if not found[row]:
+                raise RowError(
+                    row,
+                    "every output has a probability of 0. If a prefix is forced, try without it",
+                )
+    return found

@@ -1,0 +1,21 @@
+"""Greedy search: at each step the likeliest token, and no second thoughts."""
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from heedful.data.batch import Batch
+from heedful.decoding.path import follow
+from heedful.decoding.prefix import Prefix
+from heedful.decoding.protocol import Decodable, Hypothesis
+
+
+def greedy_search(
+    model: Decodable, batch: Batch, limits: Sequence[int], prefix: Prefix, alpha: float = 0.0
+) -> list[list[Hypothesis]]:
+    """One hypothesis a row; among equals the lowest id. `alpha` changes only the score."""
+    return follow(model, batch, limits, prefix, _likeliest, alpha)
+
+
+def _likeliest(log_probs: Tensor, step: int, rows: Tensor) -> Tensor:
+    return log_probs.argmax(dim=1)  # the first of equals, by torch's contract

@@ -1,0 +1,80 @@
+"""Decoding a batch: the one way in, whichever search a `Decode` asks for."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+from heedful.data.batch import Batch
+from heedful.decoding.beam import beam_search
+from heedful.decoding.greedy import greedy_search
+from heedful.decoding.limits import batch_rows, output_limits
+from heedful.decoding.prefix import Prefix
+from heedful.decoding.protocol import Decodable, Hypothesis
+from heedful.decoding.sampling import Chance, mixed, sample
+from heedful.errors import UsageError
+from heedful.presets.base import Decode
+
+
+def decode(
+    model: Decodable,
+    batch: Batch,
+    config: Decode,
+    prefix: Sequence[Sequence[int]] | None = None,
+    seed: int | Sequence[int] = 0,
+) -> list[list[Hypothesis]]:
+    """The best hypotheses of each row, best first: at most `config.nbest`, at least one.
+
+    `prefix` holds ids that each row's output must begin with; they are part of the output and of
+    its score. `seed` is for sampling: one number, from which each row gets its own, or one a row.
+    """
+    check(config)
+    rows = batch_rows(batch)
+    if rows == 0:
+        return []
+    forced = Prefix.of(prefix, rows, next(iter(batch.features.values())).ids.device)
+    limits = output_limits(model, batch, config.extra_length, prefix)
+    with torch.no_grad(), at_rest(model):
+        if config.sample and config.temperature > 0:
+            seeds = [mixed(seed, row) for row in range(rows)] if isinstance(seed, int) else seed
+            chance = Chance(config.temperature, config.top_k, config.top_p)
+            return sample(
+                model, batch, limits, forced, chance, seeds, config.alpha, copies=config.nbest
+            )
+        if config.coverage == 0 and (config.sample or config.beam == 1):
+            return greedy_search(model, batch, limits, forced, config.alpha)
+        return beam_search(model, batch, limits, forced, config)
+
+
+def check(config: Decode) -> None:
+    """Say what is wrong with a `Decode` before any work is done."""
+    lowest = {"beam": 1, "nbest": 1, "coverage": 0, "extra_length": 0, "temperature": 0, "top_k": 0}
+    for name, least in lowest.items():
+        if getattr(config, name) < least:
+            raise UsageError(f"decode.{name} must be at least {least}, got {getattr(config, name)}")
+    if not 0 < config.top_p <= 1:
+        raise UsageError(f"decode.top_p must be above 0 and at most 1, got {config.top_p}")
+    if not config.sample and config.nbest > config.beam:
+        raise UsageError(
+            f"decode.nbest={config.nbest} needs a beam at least as wide, "
+            f"and decode.beam is {config.beam}"
+        )
+    if config.sample and config.temperature == 0 and config.nbest > 1:
+        raise UsageError(
+            f"a temperature of 0 always says the same, so decode.nbest must be 1, "
+            f"got {config.nbest}"
+        )
+
+
+@contextmanager
+def at_rest(model: Decodable) -> Iterator[None]:
+    """While open, the model is in eval mode (no dropout); after, as it was."""
+    training = isinstance(model, nn.Module) and model.training
+    if training:
+        model.eval()  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        if training:
+            model.train()  # type: ignore[attr-defined]

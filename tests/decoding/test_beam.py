@@ -1,0 +1,262 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heedful.data.batch import Batch, pad
+from heedful.decoding import beam as beam_file
+from heedful.decoding import path as path_file
+from heedful.decoding.protocol import Hypothesis
+from heedful.decoding.scores import length_penalty, top
+from heedful.decoding.search import decode
+from heedful.errors import HeedfulError
+from heedful.nn.memory import Memory
+from heedful.presets.base import Decode
+from heedful.text.specials import EOS, PAD, START
+
+
+def only(batch: Batch, row: int) -> Batch:
+    """One row of a batch, by itself and without padding."""
+    rows = batch.inputs
+    return Batch({"inputs": pad([rows.ids[row][rows.at.real[row]].tolist()])})
+
+
+def same(ours: list[list[Hypothesis]], theirs: list[list[Hypothesis]]) -> None:
+    assert [[h.ids for h in row] for row in ours] == [[h.ids for h in row] for row in theirs]
+    for mine, other in zip(sum(ours, []), sum(theirs, []), strict=True):
+        assert mine.finished == other.finished
+        assert mine.score == pytest.approx(other.score, abs=1e-4)
+        assert mine.token_scores == pytest.approx(other.token_scores, abs=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [-0.7, 0.0, 0.6, 1.0, 1.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_beam_of_all_finds_what_exhaustive_search_finds(toy, every_output, alpha, seed):
+    model, source = toy(seed=seed, ending=-2.0 + seed), [7, 9, EOS]
+    config = Decode(beam=5**6, alpha=alpha, nbest=4, extra_length=3)
+    ranked = sorted(
+        every_output(model, source, limit=6),
+        key=lambda item: -sum(item[1]) / ((5 + len(item[1])) / 6) ** alpha,
+    )
+    found = decode(model, Batch({"inputs": pad([source])}), config)[0]
+    assert [h.ids for h in found] == [ids for ids, _ in ranked[:4]]
+    for hypothesis, (ids, scores) in zip(found, ranked, strict=False):
+        assert hypothesis.finished
+        assert hypothesis.token_scores == pytest.approx(scores, abs=1e-4)
+        penalty = ((5 + len(ids) + 1) / 6) ** alpha
+        assert hypothesis.score == pytest.approx(sum(scores) / penalty, abs=1e-4)
+        assert hypothesis.log_probability == pytest.approx(sum(scores), abs=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [-0.5, 0.0, 0.6, 2.0])
+def test_a_beam_of_one_is_greedy_search(toy, sources, alpha):
+    for seed in range(5):
+        model = toy(size=12, seed=seed)
+        config = Decode(beam=1, alpha=alpha, extra_length=8)
+        greedy = decode(model, sources, config)
+        limits = [int(n) + 8 for n in sources.inputs.at.real.sum(1)]
+        prefix = beam_file.Prefix.of(None, len(limits), "cpu")
+        beamed = beam_file.beam_search(model, sources, limits, prefix, config)
+        same(beamed, greedy)
+        assert all(h.token_scores for row in greedy for h in row)
+
+
+@given(
+    seed=st.integers(0, 99),
+    alpha=st.sampled_from([-1.0, 0.0, 0.6, 1.0, 3.0]),
+    width=st.integers(2, 4),
+    ending=st.sampled_from([-3.0, 0.0, 2.0]),
+    data=st.data(),
+)
+@settings(max_examples=40)
+def test_stopping_early_changes_nothing(toy, seed, alpha, width, ending, data):
+    nbest = data.draw(st.integers(1, width))
+    config = Decode(beam=width, alpha=alpha, nbest=nbest, extra_length=9)
+    batch = Batch({"inputs": pad([[5, 6, 1], [8, 1], [4, 4, 9, 3, 1]])})
+    model = toy(size=8, seed=seed, ending=ending)
+    stopped = decode(model, batch, config)
+    with pytest.MonkeyPatch.context() as patch:
+        never = lambda state, config: torch.zeros_like(state.limits, dtype=torch.bool)  # noqa: E731
+        patch.setattr(beam_file, "settled", never)
+        same(stopped, decode(model, batch, config))
+
+
+def test_stopping_early_saves_steps(toy, sources):
+    model = toy(size=12, ending=4.0)
+    decode(model, sources, Decode(beam=4, alpha=0.6, extra_length=40))
+    assert len(model.rows_seen) < 20
+
+
+@pytest.mark.parametrize("width", [2, 4])
+@pytest.mark.parametrize("alpha", [0.0, 0.6])
+def test_a_batch_gives_what_each_row_gives_alone(toy, sources, width, alpha):
+    model = toy(size=12, ending=-1.0)
+    config = Decode(beam=width, nbest=2, alpha=alpha, extra_length=10)
+    alone = [decode(model, only(sources, row), config)[0] for row in range(7)]
+    same(decode(model, sources, config), alone)
+
+
+def test_rows_that_are_done_leave_the_batch(toy, sources):
+    model = toy(size=12, ending=1.0)
+    decode(model, sources, Decode(beam=3, nbest=3, extra_length=10))
+    widths = model.rows_seen
+    assert widths[0] == 7 and max(widths) == 21  # the first step is not widened yet
+    assert len(set(widths[2:])) > 2 and widths[2:] == sorted(widths[2:], reverse=True)
+
+
+@pytest.mark.parametrize("ending", [1.0, -3.0])
+@pytest.mark.parametrize("width", [1, 3])
+def test_whether_rows_leave_when_they_are_done_changes_nothing(
+    toy, sources, monkeypatch, ending, width
+):
+    model = toy(size=12, ending=ending)
+    config = Decode(beam=width, nbest=width, extra_length=2)
+    left = decode(model, sources, config)
+    monkeypatch.setattr(path_file, "LEAVING_SHARE", 2.0)
+    stayed = toy(size=12, ending=ending)
+    same(left, decode(stayed, sources, config))
+    assert set(stayed.rows_seen[2:]) == {7 * width}
+
+
+@pytest.mark.parametrize(
+    ("alpha", "reachable"),
+    [
+        (-1.0, -1 / (6 / 8)),  # at best it ends with the next token, its third
+        (0.0, -1.0),
+        (1.0, -1 / (12 / 6)),  # at best it goes on to the limit of 7
+    ],
+)
+def test_a_row_is_settled_when_the_best_that_can_come_is_no_better(toy, alpha, reachable):
+    config = Decode(beam=2, nbest=1, alpha=alpha)
+    prefix = beam_file.Prefix.of(None, 1, "cpu")
+    state = beam_file._begin(Batch({"inputs": pad([[4, 1]])}), [7], prefix, config)
+    state.step, state.growing.total = 2, torch.tensor([[-1.0, -1.5]])
+    assert not beam_file.settled(state, config)  # nothing has ended yet
+    for score, settled in [(reachable - 0.01, False), (reachable + 0.01, True)]:
+        state.finished.score = torch.tensor([[score]])
+        assert beam_file.settled(state, config).item() is settled
+
+
+def test_a_row_cut_off_at_its_limit_stays_as_it_is_while_others_go_on(toy, monkeypatch):
+    batch = Batch({"inputs": pad([[9, 4, 1], [9, 4, 8, 7, 1], [5, 1], [6, 6, 6, 1]])})
+    config = Decode(beam=40, nbest=40, alpha=0.0, extra_length=0)
+    left = decode(toy(size=5, ending=-4.0), batch, config)
+    monkeypatch.setattr(path_file, "LEAVING_SHARE", 2.0)
+    same(left, decode(toy(size=5, ending=-4.0), batch, config))
+
+
+def test_nbest_are_sorted_distinct_and_as_many_as_asked(toy, sources):
+    for row in decode(toy(size=12), sources, Decode(beam=6, nbest=5, extra_length=12)):
+        assert len(row) == 5
+        assert len({h.ids for h in row}) == 5
+        assert [h.score for h in row] == sorted((h.score for h in row), reverse=True)
+        assert all(EOS not in h.ids and PAD not in h.ids for h in row)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_each_row_has_its_own_limit_and_is_cut_there_unfinished(toy, sources, width):
+    model = toy(size=12, ending=-50.0)
+    for row, found in enumerate(decode(model, sources, Decode(beam=width, extra_length=2))):
+        assert not found[0].finished
+        limit = int(sources.inputs.at.real[row].sum()) + 2
+        assert len(found[0].ids) == len(found[0].token_scores) == limit
+        expected = sum(found[0].token_scores) / ((5 + limit) / 6) ** 0.6
+        assert found[0].score == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_unfinished_come_after_the_finished_however_likely(toy):
+    batch = Batch({"inputs": pad([[9, 4, 1]])})
+    model = toy(size=5, ending=-4.0)
+    # Without a limit on places, some hypotheses end and the likelier ones are cut off.
+    found = decode(model, batch, Decode(beam=40, nbest=40, alpha=0.0, extra_length=0))[0]
+    finished = [h.finished for h in found]
+    assert finished == sorted(finished, reverse=True) and len(set(finished)) == 2
+    for kind in (True, False):
+        scores = [h.score for h in found if h.finished is kind]
+        assert scores == sorted(scores, reverse=True)
+    assert max(h.score for h in found if not h.finished) > max(h.score for h in found if h.finished)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_a_vocabulary_smaller_than_twice_the_beam_is_enough(toy, size):
+    found = decode(toy(size=size), Batch({"inputs": pad([[3, 1]])}), Decode(beam=4, nbest=4))[0]
+    assert 1 <= len(found) <= 4
+    if size == 2:  # padding and end: there is one output, and it is empty
+        assert [h.ids for h in found] == [()]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_scores_are_float32_whatever_the_model_computes_in(toy, sources, dtype):
+    found = decode(toy(size=12, dtype=dtype), sources, Decode(beam=2, extra_length=5))
+    best = found[1][0]
+    ids = torch.tensor([[START, *best.ids]])[:, : len(best.token_scores)]
+    logits = toy(size=12, dtype=dtype).step(ids, toy(size=12).start(only(sources, 1)))[0]
+    chosen = [*best.ids, EOS] if best.finished else best.ids
+    exact = logits.float().log_softmax(-1)[range(len(chosen)), list(chosen)]
+    assert best.token_scores == pytest.approx(exact.tolist(), abs=1e-6)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("config", [Decode(beam=3), Decode(beam=1), Decode(sample=True)], ids=str)
+def test_logits_that_are_no_numbers_are_an_error_that_names_the_row(toy, sources, value, config):
+    class Broken(toy):
+        def step(self, ids, memory):
+            logits = super().step(ids, memory)
+            if len(self.rows_seen) == 2:
+                logits[4 * (len(logits) // 7), :, 3] = value
+            return logits
+
+    with pytest.raises(HeedfulError, match=r"row 4 .* token 2 .* NaN or infinite"):
+        decode(Broken(size=12, ending=-9.0), sources, config)
+
+
+def test_logits_that_rule_out_every_token_are_an_error(toy, sources):
+    class Mute(toy):
+        def step(self, ids, memory):
+            return torch.full_like(super().step(ids, memory), float("-inf"))
+
+    for width in (1, 2):
+        with pytest.raises(HeedfulError, match="row 0"):
+            decode(Mute(), sources, Decode(beam=width))
+
+
+def test_a_model_may_rule_tokens_out(toy, sources):
+    class Choosy(toy):
+        def step(self, ids, memory):
+            logits = super().step(ids, memory)
+            logits[..., 5:] = float("-inf")
+            return logits
+
+    for row in decode(Choosy(size=12), sources, Decode(beam=4, nbest=4)):
+        assert all(token < 5 for h in row for token in h.ids)
+
+
+def test_equals_are_told_apart_by_the_lower_id(sources):
+    class Even:
+        def start(self, batch):
+            return Memory()
+
+        def step(self, ids, memory):
+            logits = torch.zeros(*ids.shape, 9)
+            logits[..., EOS] = -1.0
+            return logits
+
+    found = decode(Even(), sources, Decode(beam=3, nbest=3, extra_length=0))
+    assert [h.ids for h in found[3]] == [(2, 2), (2, 3), (2, 4)]
+    assert decode(Even(), sources, Decode(beam=1, extra_length=0))[3][0].ids == (2, 2)
+
+
+@given(st.lists(st.sampled_from([-math.inf, -2.5, -0.0, 0.0, 1e-30, 3.0]), min_size=4, max_size=20))
+def test_top_takes_the_first_of_equals(values):
+    scores, places = top(torch.tensor([values]), 4)
+    expected = sorted(range(len(values)), key=lambda i: -values[i])[:4]  # a stable sort
+    assert places[0].tolist() == expected
+    assert scores[0].tolist() == [torch.tensor(values[i]).item() for i in expected]
+
+
+def test_the_length_penalty_is_one_at_length_one_and_for_alpha_zero():
+    assert length_penalty(1.0, 0.6) == 1.0
+    assert length_penalty(30.0, 0.0) == 1.0
+    assert length_penalty(torch.tensor([7.0]), 1.0).item() == 2.0
