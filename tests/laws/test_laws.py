@@ -1,0 +1,84 @@
+"""Every registered family keeps every law; and a model that breaks one is caught."""
+
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+from heedful.laws import LAWS, LawBroken, Subject, check, enrolled
+from heedful.nn.layout import line
+from heedful.nn.patterns import Causal, Full, Visible
+
+
+@cache
+def subject(name: str) -> Subject:
+    return Subject(name)
+
+
+@pytest.mark.parametrize("name", enrolled())
+@pytest.mark.parametrize("law", [law for law in LAWS if law != "traced_equals_eager"])
+def test_law(law: str, name: str) -> None:
+    LAWS[law](subject(name))
+
+
+@pytest.mark.parametrize("name", enrolled())
+def test_law_of_tracing_in_a_process_that_checks_no_shapes(name: str) -> None:
+    """The shape checks of these tests cannot be traced, so this law is held where they are not."""
+    hold = f"from heedful.laws import LAWS, Subject; LAWS['traced_equals_eager'](Subject('{name}'))"
+    subprocess.run([sys.executable, "-c", hold], check=True, timeout=300)
+
+
+def test_the_transformers_are_enrolled() -> None:
+    assert {"transformer_tiny", "transformer_encoder_tiny", "transformer_lm_tiny"} <= set(
+        enrolled()
+    )
+
+
+class Broken:
+    """A tiny Transformer with one thing wrong, to see the laws notice."""
+
+    def __init__(self, breaks) -> None:
+        self.subject = Subject("transformer_tiny")
+        breaks(self.subject.model)
+
+
+def peek_ahead(model) -> None:
+    for layer in model.body.decoder.layers:
+        layer.attention.pattern = Visible()
+
+
+def ignore_segments(model) -> None:
+    for stack in (model.body.encoder, model.body.decoder):
+        for layer in stack.layers:
+            layer.attention.pattern = Causal() if stack is model.body.decoder else Full()
+
+
+def forget_positions(model) -> None:
+    """Positions restart at every step, as when a cache forgets how far it is."""
+    positions = model.body.decoder.positions
+    forward = positions.forward
+    positions.forward = lambda at: forward(line(at.positions.shape[1], batch=len(at.positions)))
+
+
+@pytest.mark.parametrize(
+    ("breaks", "law"),
+    [
+        (peek_ahead, "the_future_does_not_leak"),
+        (peek_ahead, "all_of_the_past_is_heard"),
+        (ignore_segments, "packing_changes_nothing"),
+        (ignore_segments, "a_batch_equals_its_rows"),
+        (ignore_segments, "padding_changes_nothing"),
+        (forget_positions, "pieces_equal_the_whole"),
+    ],
+)
+def test_a_model_that_breaks_a_law_is_caught(breaks, law) -> None:
+    with pytest.raises(LawBroken):
+        LAWS[law](Broken(breaks).subject)
+
+
+def test_check_holds_a_preset_to_every_law(monkeypatch) -> None:
+    held = []
+    monkeypatch.setattr("heedful.laws.base.LAWS", {"one": held.append, "two": held.append})
+    check("transformer_tiny")
+    assert [subject.name for subject in held] == ["transformer_tiny"] * 2
