@@ -101,7 +101,8 @@ def test_layers_equal_torchs_with_the_same_weights(norm) -> None:
     torch.manual_seed(0)
     config = vary(SMALL, {"norm": norm})
     body = Transformer(config).double().eval()
-    kwargs = dict(dropout=0.0, layer_norm_eps=1e-6, batch_first=True, norm_first=norm == "pre")
+    kwargs = {"dropout": 0.0, "layer_norm_eps": 1e-6, "batch_first": True}
+    kwargs["norm_first"] = norm == "pre"
     encoder = (
         nn.ModuleList(nn.TransformerEncoderLayer(16, 2, 32, **kwargs) for _ in range(2))
         .double()

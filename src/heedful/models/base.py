@@ -1,8 +1,8 @@
 """A model: a body between the modalities of its problem.
 
 A body knows vectors and layouts; it has `encode`, `decode` or both, and that decides what it can
-be: a translator, a language model or a tagger. Each gives a loss, and can be asked for one token after
-another, so every decoder serves every model. B batch, L length, D model, V vocabulary.
+be: a translator, a language model or a tagger. Each gives a loss, and can be asked for one token
+after another, so every decoder serves every model. B batch, L length, D model, V vocabulary.
 """
 
 from abc import ABC, abstractmethod

@@ -1,0 +1,35 @@
+"""heedful: models that pay attention, from raw text to a trained, scored and used model.
+
+import heedful
+model = heedful.load("runs/demo")
+model.translate(["I like the green cat."])
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from heedful.decoding.translator import Translator
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "load"]
+
+
+def load(run: str | Path, checkpoint: str | None = None, device: str = "auto") -> Translator:
+    """The model of a run folder, ready for `translate`: loaded once, used many times.
+
+    `checkpoint` is `latest`, `best`, `average` or `step-N`; without it, the best there is.
+    """
+    import warnings
+
+    from heedful.decoding.translator import Translator
+    from heedful.distributed.processes import pick_device
+    from heedful.runs.loading import load_model
+
+    place = pick_device(device)
+    loaded = load_model(
+        Path(run), checkpoint, place, lambda text: warnings.warn(text, stacklevel=3)
+    )
+    return Translator(loaded.model, loaded.tokenizers, loaded.config.preset.decode, place)

@@ -1,0 +1,167 @@
+"""`heedful decode`: lines in, what the model makes of them out, in the same order."""
+
+import json as jsons
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heedful.cli.interactive import converse
+from heedful.cli.lines import one_line, reading, writing
+from heedful.cli.options import Checkpoint, Device, Plugins, Run, Settings, load_plugins
+from heedful.cli.progress import Progress
+from heedful.cli.screen import warn
+from heedful.cli.search import (
+    Alpha,
+    Beam,
+    Greedy,
+    Nbest,
+    Sample,
+    Temperature,
+    TopK,
+    TopP,
+    decode_changes,
+)
+from heedful.config import vary
+from heedful.errors import HeedfulError, UsageError
+
+if TYPE_CHECKING:
+    from heedful.decoding.translator import Decoded, Translator
+
+
+def decode(
+    run: Run,
+    input: Annotated[
+        Path | None, typer.Option("-i", "--input", metavar="FILE", help="Without it: stdin.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Without it: stdout.")
+    ] = None,
+    beam: Beam = None,
+    alpha: Alpha = None,
+    greedy: Greedy = False,
+    sample: Sample = False,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Of sampling: the same seed, the same draws.")
+    ] = 0,
+    nbest: Nbest = None,
+    prefix: Annotated[
+        str, typer.Option("--prefix", metavar="TEXT", help="What every output must begin with.")
+    ] = "",
+    jsonl: Annotated[
+        bool, typer.Option("--jsonl", help="A JSON object a line: all outputs, scores, tokens.")
+    ] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="After each output a tab and its score.")
+    ] = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="One line at a time, at once.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if any line could not be decoded.")
+    ] = False,
+    checkpoint: Checkpoint = None,
+    device: Device = "auto",
+    settings: Settings = None,
+    plugin: Plugins = None,
+) -> None:
+    """Decode text: one output line for each input line.
+
+    A line that cannot be decoded is named on stderr and gives an empty line; the rest go on.
+
+    \b
+    Example:
+      echo "I like the green cat." | heedful decode runs/demo
+      heedful decode runs/base -i test.en -o test.de --beam 4 --alpha 0.6
+    """
+    if nbest is not None and nbest > 1 and not jsonl:
+        raise UsageError(f"--nbest {nbest} gives several outputs a line: add --jsonl")
+    load_plugins(plugin)
+    given = {
+        "beam": beam,
+        "alpha": alpha,
+        "sample": sample or None,
+        "temperature": temperature,
+        "top_k": top_k,
+        "top_p": top_p,
+        "nbest": nbest,
+    }
+    translator = _translator(run, checkpoint, device, decode_changes(given, greedy, settings))
+    if interactive:
+        converse(translator)
+        return
+    failed = total = 0
+    progress = Progress()
+    with reading(input) as lines, writing(output) as write:
+        for total, (text, decoded) in enumerate(_decoded(translator, lines, prefix, seed), start=1):
+            if decoded.error is not None:
+                failed += 1
+                warn(f"line {total}: {decoded.error}")
+            write(_record(total, text, decoded) if jsonl else _text(decoded, scores))
+            if output is not None:
+                progress(total, "decoding")
+    progress.end()
+    if strict and failed:
+        raise HeedfulError(f"{failed} of {total} lines could not be decoded; they are named above")
+
+
+def _translator(
+    run: Path, checkpoint: str | None, device: str, changes: dict[str, Any]
+) -> "Translator":
+    from heedful.decoding.translator import Translator
+    from heedful.distributed.processes import pick_device
+    from heedful.runs.loading import load_model
+
+    place = pick_device(device)
+    loaded = load_model(run, checkpoint, place, warn)
+    config = vary(loaded.config.preset.decode, changes)
+    return Translator(loaded.model, loaded.tokenizers, config, place)
+
+
+def _decoded(
+    translator: "Translator", lines: Iterator[str], prefix: str, seed: int
+) -> Iterator[tuple[str, "Decoded"]]:
+    """Each line with what became of it; a window of lines is in memory at a time."""
+    from heedful.decoding.translator import WINDOW
+
+    number = 0
+    while texts := list(islice(lines, WINDOW)):
+        prefixes = [prefix] * len(texts)
+        yield from zip(
+            texts, translator.decode(texts, prefixes=prefixes, seed=seed + number), strict=True
+        )
+        number += len(texts)
+
+
+def _text(decoded: "Decoded", scores: bool) -> str:
+    text = one_line(decoded.text)
+    if not scores:
+        return text
+    return f"{text}\t{'' if decoded.score is None else f'{decoded.score:.6f}'}"
+
+
+def _record(number: int, text: str, decoded: "Decoded") -> str:
+    record: dict[str, Any] = {
+        "line": number,
+        "input": text,
+        "output": decoded.text,
+        "score": decoded.score,
+        "hypotheses": [
+            {
+                "text": one.text,
+                "score": one.score,
+                "finished": one.finished,
+                "tokens": one.pieces,
+                "token_scores": one.token_scores,
+            }
+            for one in decoded.hypotheses
+        ],
+    }
+    if decoded.error is not None:
+        record["error"] = decoded.error
+    return jsons.dumps(record, ensure_ascii=False)

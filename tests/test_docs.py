@@ -1,0 +1,200 @@
+"""The documentation holds: its commands run, its Python runs, its tables and links are right.
+
+Every `heedful` command in a ```sh block is really run, page by page and in order, in a folder of
+its own. Long ones are cut, not left out: steps are divided by 100, and models and data made small.
+`torchrun` is not started; its `heedful` part is only parsed. `make` commands are looked up in the
+Makefile. Python blocks are run as they stand; those of CONTRIBUTING.md form a plug-in, which is
+used and held to the laws in a process of its own.
+"""
+
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heedful.cli.main import application, run
+from heedful.cli.tensor2tensor import COMMANDS, FLAGS
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EVERY_PAGE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+CUT = 100  # steps are divided by this
+
+MODEL = {
+    "model.dim": 16,
+    "model.ff": 32,
+    "model.heads": 2,
+    "model.layers": 1,
+    "batch.tokens": 256,
+    "decode.beam": 2,
+    "decode.extra_length": 2,
+}
+ALGORITHMIC = {
+    "problem.train_examples": 300,
+    "problem.valid_examples": 5,
+    "problem.test_examples": 5,
+    "problem.eval_length": 50,
+}
+DEMO = {
+    "problem.train_examples": 400,
+    "problem.valid_examples": 5,
+    "problem.test_examples": 5,
+    "problem.unseen_examples": 5,
+    "problem.coreference_examples": 5,
+    "problem.text.size": 300,
+}
+OWN = {"problem.text.size": 300, "problem.held_out": 0.1}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+
+
+def commands(page: Path) -> list[str]:
+    return [line for block in blocks(page, "sh") for line in block.splitlines() if line.strip()]
+
+
+def cut(arguments: list[str]) -> list[str]:
+    """A command that takes hours, made to take a second."""
+    verb = arguments[0]
+    if verb not in ("train", "demo"):
+        return arguments
+    shorter = [
+        re.sub(
+            r"^(training\.checkpoint_every=)(\d+)$", lambda m: f"{m[1]}{int(m[2]) // CUT}", argument
+        )
+        for argument in arguments
+    ]
+    if "--steps" in shorter:
+        place = shorter.index("--steps") + 1
+        shorter[place] = str(int(shorter[place]) // CUT)
+    else:
+        shorter += ["--steps", "2"]
+    if "--resume" in shorter:
+        return shorter
+    small = (
+        OWN if {"--source", "own_files"} & set(shorter) else DEMO if verb == "demo" else ALGORITHMIC
+    )
+    return shorter + [part for k, v in {**MODEL, **small}.items() for part in ("--set", f"{k}={v}")]
+
+
+def parse(arguments: list[str]) -> None:
+    """Raise if the command line does not understand this."""
+    parser = application()
+    with parser.make_context("heedful", list(arguments)) as context:
+        name, verb, rest = parser.resolve_command(context, list(arguments))
+        verb.make_context(name, rest, parent=context)
+
+
+def follow(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do what a line of a page says."""
+    said, _, command = line.rpartition(" | ")
+    words = shlex.split(command)
+    if words[0] == "make":
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), line
+        return
+    if words[0] == "torchrun":
+        parse(words[words.index("heedful") + 1 :])
+        return
+    assert words[0] == "heedful", line
+    if said:
+        assert said.startswith("echo ")
+        monkeypatch.setattr(
+            "sys.stdin", io.TextIOWrapper(io.BytesIO(shlex.split(said)[1].encode() + b"\n"))
+        )
+    parse(words[1:])
+    assert run(cut(words[1:])) == 0, line
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that the pages speak of, to stand in."""
+    words = ["red", "blue", "green", "old", "new"]
+    english = [
+        f"the {a} {b} {c} {d} cat." for a in words for b in words for c in words for d in words
+    ]
+    french = [line[::-1] for line in english]
+    for name, lines in {
+        "train": 300,
+        "a": 600,
+        "b": 60,
+        "valid": 9,
+        "sentences": 3,
+        "new": 2,
+    }.items():
+        (tmp_path / f"{name}.en").write_text("\n".join(english[:lines]) + "\n")
+        (tmp_path / f"{name}.fr").write_text("\n".join(french[:lines]) + "\n")
+    (tmp_path / "reference.fr").write_text("\n".join(french[:3]) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_says_works(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert commands(page)
+    for line in commands(page):
+        follow(line, monkeypatch)
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), {})
+
+
+def test_the_worked_examples_of_contributing_work(folder: Path) -> None:
+    page = ROOT / "CONTRIBUTING.md"
+    parts, rest = [], []
+    for block in blocks(page, "python"):
+        (parts if block.startswith("# my_plugin.py\n") else rest).append(block)
+    (folder / "my_plugin.py").write_text("\n".join(parts))
+    lines = [shlex.split(line)[1:] for line in commands(page) if line.startswith("heedful ")]
+    assert len(parts) == 3 and len(rest) == 1 and len(lines) == 3
+    small = [
+        "--steps",
+        "3",
+        "--set",
+        "problem.train_examples=200",
+        "--set",
+        "problem.test_examples=5",
+    ]
+    (folder / "story.py").write_text(
+        rest[0]
+        + "from heedful.cli.main import run\n"
+        + "".join(
+            f"assert run({[*line, *(small if line[0] == 'train' else [])]!r}) == 0\n"
+            for line in lines
+        )
+    )
+    command = [sys.executable, "-W", "error", "story.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "repeated_tiny: a preset. One block of 32, twice." in done.stdout
+    assert "sort_digits, split test, 5 examples" in done.stdout
+
+
+def test_the_tables_of_tensor2tensor_are_complete() -> None:
+    rows = set(
+        re.findall(
+            r"^\| `(t2t-[^`]+|--[^`]+)` \| (.+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE
+        )
+    )
+    assert rows == set(COMMANDS.items()) | set(FLAGS.items())
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_version_stands_in_the_changes() -> None:
+    import heedful
+
+    assert heedful.__version__ in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_ci_runs_what_contributing_says() -> None:
+    assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()
