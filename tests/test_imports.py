@@ -19,7 +19,8 @@ FLOORS = [
     {"presets"},
     {"runs"},
     {"decoding", "distributed"},
-    {"training", "laws"},
+    {"training"},
+    {"laws"},
     {"cli"},
     {"__init__", "__main__"},
 ]

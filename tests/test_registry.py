@@ -5,7 +5,7 @@ import pytest
 
 import heedful.registry as registry_module
 from heedful.errors import UsageError
-from heedful.registry import Registry, load_entry_points, load_plugin, problems
+from heedful.registry import Registry, load_entry_points, load_plugin, presets
 
 
 @pytest.fixture
@@ -63,9 +63,11 @@ def test_a_retired_name_says_what_to_ask_for(room) -> None:
         room.get("old_thing")
 
 
-def test_tensor2tensors_problem_names_find_their_way() -> None:
-    with pytest.raises(UsageError, match="wmt14_en_de"):
-        problems.get("translate_ende_wmt32k")
+def test_every_retired_name_leads_to_one_that_is_there() -> None:
+    for name, ours in presets.retired.items():
+        assert ours in presets.names()
+        with pytest.raises(UsageError, match=f"Here it is: {ours}"):
+            presets.get(name)
 
 
 def test_a_room_is_walked_so_a_new_file_is_found_by_existing(tmp_path, monkeypatch) -> None:

@@ -129,14 +129,14 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-problems: Registry[Any] = Registry(
-    "problem",
-    "heedful.problems",
+problems: Registry[Any] = Registry("problem", "heedful.problems")
+models: Registry[Any] = Registry("model", "heedful.models")
+presets: Registry[Any] = Registry(
+    "preset",
+    "heedful.presets",
     retired={
-        "translate_ende_wmt32k": "wmt14_en_de",
-        "translate_enfr_wmt32k": "wmt14_en_fr",
-        "languagemodel_ptb10k": "ptb",
+        "transformer_base_v1": "transformer_base_paper",
+        "transformer_base_v2": "transformer_base",
+        "transformer_base_v3": "transformer_base",
     },
 )
-models: Registry[Any] = Registry("model", "heedful.models")
-presets: Registry[Any] = Registry("preset", "heedful.presets")

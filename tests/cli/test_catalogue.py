@@ -83,7 +83,7 @@ def test_everything_that_is_listed_can_be_shown(heedful, kind: str) -> None:
             ["transformer_bas"],
             "no preset, problem or model named 'transformer_bas'. Close: transformer_base",
         ),
-        (["translate_ende_wmt32k"], "that is Tensor2Tensor's name. Here it is: wmt14_en_de"),
+        (["transformer_base_v3"], "that is Tensor2Tensor's name. Here it is: transformer_base"),
         (["transformer_tiny", "--set", "model.dmi=3"], "has no field 'dmi'. Close: dim."),
         (
             ["transformer_tiny", "--set", "model.dim=wide"],

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from heedful.problems.demo_en_fr import SPLITS, Pair, pairs, words
+from heedful.problems.demo_en_fr.actors import Actors
 from heedful.problems.demo_en_fr.adjectives import ADJECTIVES, BESIDE, SENSATIONS
 from heedful.problems.demo_en_fr.adverbials import IN, TO, WHEN
 from heedful.problems.demo_en_fr.clauses import (
@@ -24,8 +25,10 @@ from heedful.problems.demo_en_fr.clauses import (
     compares,
     is_like,
 )
+from heedful.problems.demo_en_fr.compounds import Compounds
 from heedful.problems.demo_en_fr.conjugation import conjugate
-from heedful.problems.demo_en_fr.coreference import FRAMES
+from heedful.problems.demo_en_fr.coreference import FRAMES, Twins
+from heedful.problems.demo_en_fr.dice import Dice
 from heedful.problems.demo_en_fr.french import starts_with_vowel
 from heedful.problems.demo_en_fr.names import CITIES, COUNTRIES, PEOPLE
 from heedful.problems.demo_en_fr.nouns import NOUNS, of_kinds
@@ -52,8 +55,10 @@ from heedful.problems.demo_en_fr.phrases import (
     place,
     subject_pronoun,
 )
+from heedful.problems.demo_en_fr.pieces import Pieces
 from heedful.problems.demo_en_fr.questions import est_ce_que
-from heedful.problems.demo_en_fr.splits import is_held_out, stage_of
+from heedful.problems.demo_en_fr.scenes import RIVALS
+from heedful.problems.demo_en_fr.splits import is_held_out, shows_unseen, split_of, stage_of
 from heedful.problems.demo_en_fr.utterance import utter
 from heedful.problems.demo_en_fr.verbs import (
     ACT,
@@ -97,15 +102,18 @@ def test_i_like_the_green_cat():
     assert said(phrase) == ("I like the green cat.", "J'aime le chat vert.")
 
 
-def scene(first, verb, second, quality, which, *, denied=False, degree="", through=None):
+def scene(
+    first, verb, second, quality, which, *, denied=False, degree="", through=None, tense=PAST,
+    short=False,
+):  # fmt: skip
     one, other = the(first), the(second)
-    options = {"negation": NOT} if denied else {}
+    options = {"negation": NOT, "short": short} if denied else {}
     if through:
         options["after"] = (place(through, other),)
     else:
         options["object"] = other
-    opening = clause(one, verb, PAST, **options)
-    why = is_like(it_as_subject((one, other)[which]), quality, PAST, degree)
+    opening = clause(one, verb, tense, **options)
+    why = is_like(it_as_subject((one, other)[which]), quality, tense, degree)
     return said(opening + fixed("because", "parce que") + why)
 
 
@@ -149,6 +157,42 @@ def test_the_trophy_is_too_big_and_the_suitcase_is_too_small():
         )
         assert english.startswith("The trophy did not fit in the suitcase because it was too")
         assert french == f"Le trophée n'entrait pas dans la valise parce qu'{ending}."
+
+
+LECTURE = {
+    "I like the green cat.": "J'aime le chat vert.",
+    "The cow ate the hay because it was delicious.":
+        "La vache a mangé le foin parce qu'il était délicieux.",
+    "The cow ate the hay because it was hungry.":
+        "La vache a mangé le foin parce qu'elle avait faim.",
+    "The animal didn't cross the street because it was too tired.":
+        "L'animal n'a pas traversé la rue parce qu'il était trop fatigué.",
+    "The animal didn't cross the street because it was too wide.":
+        "L'animal n'a pas traversé la rue parce qu'elle était trop large.",
+    "The trophy does not fit in the suitcase because it is too big.":
+        "Le trophée n'entre pas dans la valise parce qu'il est trop grand.",
+    "The trophy does not fit in the suitcase because it is too small.":
+        "Le trophée n'entre pas dans la valise parce qu'elle est trop petite.",
+}  # fmt: skip
+
+
+def test_the_lecture_sentences_are_spoken_in_train():
+    """Not only would the grammar say them so: the train split's own frames and casts do."""
+    wanted = {("cow", "hay"), ("animal", "street"), ("trophy", "suitcase")}
+    spoken = dict([said(clause(I("I"), DO["like"], object=the("cat", "green")))])
+    for frame, casts in stage_of("train"):
+        for cast in casts:
+            if (cast.first.name, cast.second.name) not in wanted:
+                continue
+            for mine, yours, past, short, which in itertools.product(
+                cast.of_first, cast.of_second, (0, 1), (0, 1), (0, 1)
+            ):
+                twins = Twins(frame, cast, 0, past, short, (THE, THE), (mine, yours))
+                if not shows_unseen(twins.say(which)):
+                    spoken.update([said(twins.say(which))])
+    assert LECTURE.items() <= spoken.items()
+    assert not is_held_out(("green", "cat")) and not is_held_out(("like", "cat"))
+    assert split_of("J'aime le chat vert.") == "train"
 
 
 def test_a_pronoun_agrees_with_its_antecedent_and_so_does_the_participle():
@@ -206,6 +250,11 @@ SENTENCES = [
      "I like cats.", "J'aime les chats."),
     (lambda: is_like(the("cow"), ADJECTIVES["old"], negation=NO_MORE),
      "The cow is not old anymore.", "La vache n'est plus vieille."),
+    (lambda: clause(I("he"), DO["eat"], modal=MODALS["can"], negation=NOT, object=the("apple")),
+     "He cannot eat the apple.", "Il ne peut pas manger la pomme."),
+    (lambda: clause(I("he"), DO["eat"], modal=MODALS["can"], negation=NOT, short=True,
+                    object=the("apple")),
+     "He can't eat the apple.", "Il ne peut pas manger la pomme."),
 ]  # fmt: skip
 
 
@@ -251,6 +300,11 @@ NOUN_PHRASES = [
     (("book", "interesting"), {"superlative": True},
      "the most interesting book", "le livre le plus intéressant"),
     (("wine", "good"), {"superlative": True}, "the best wine", "le meilleur vin"),
+    (("idea", "excellent"), {"determiner": A}, "an excellent idea", "une excellente idée"),
+    (("word", "excellent"), {"determiner": SOME, "plural": 1},
+     "some excellent words", "d'excellents mots"),
+    (("mountain", "high"), {}, "the high mountain", "la haute montagne"),
+    (("letter", "short"), {"determiner": A}, "a short letter", "une lettre courte"),
 ]  # fmt: skip
 
 
@@ -353,6 +407,75 @@ def test_every_sentence_is_typeset(train):
         assert "  " not in pair.english + pair.french
         assert not re.search(r"\ba [aeio]\w|\ban [^aeiouIEh]", pair.english), pair.english
         assert len(words(pair.english)) <= 19
+
+
+ILL_SAID = {  # what a teacher would strike out, and why
+    "pas de is for direct objects: il ne parle pas à un homme": r"\bà (?:de |d')(?!l)",
+    "every man does not sing: who does?": r"^Every (?:(?!(?:that|but|because) )[\w']+ )*?(?:not|never|\w+n't)\b",
+    "cannot is one word": r"\bcan not\b",
+    "who sleeps with whom": r"\b(?:sleep\w*|slept|asleep|bed|up) with\b",
+    "some kings are not asked after": r"^(?:What|Who|When|Where|How|Why|Which)\b.* (?:did|do|does|will) (?:some|many|every|an?) ",
+    "a pretty strange cat is rather strange": r"\bpretty (?:strange|dangerous|dark|green|noisy)\b",
+    "un professeur d'anglais": r"\b(?:French|English|Italian|Spanish) (?:teacher|student)s?\b",
+    "une nouvelle": r"\bshort stor(?:y|ies)\b",
+    "un gros mot, un bon mot": r"\b(?:good|bad) words?\b",
+    "l'ours brun": r"\bbrown bears?\b",
+    "un grand homme is a great one": r"\btall (?!than)[a-z]+s? ",
+    "one lives on a farm": r"\bliv\w+ in (?:the|a|this) (?:\w+ )?farm\b",
+    "tard or en retard": r"\barriv\w+ (?:late|early)\b",
+    "retrouver": r"\b(?:lost|lose|loses|losing) .*\band .*\bf(?:ou|i)nds? (?:it|them)\b",
+    "nobody will be French": r"\b(?:was|were|will be) (?:not )?(?:French|English|Italian|Spanish|young)[.?]",
+    "pas ... bientôt": r"^Why \w+n't .*\bsoon\b",
+    "behind a carpet": r"\bbehind the (?:\w+ )?carpet\b",
+    "swimming is for lakes": r"\b(?:swims?|swam|swimming) (?:in|at) the (?!(?:\w+ )*(?:lake|river)\b)",
+}
+
+
+@pytest.mark.parametrize("why", ILL_SAID)
+def test_nobody_says(why, train):
+    pattern = re.compile(ILL_SAID[why])
+    for pair in train:
+        for sentence in (pair.english, pair.french):
+            assert not pattern.search(sentence), pair
+
+
+def test_they_after_women_are_elles():
+    """ "They" alone is ils, but not where only women have been spoken of."""
+    dice = Dice(random.Random(0))
+    compounds, actors = Compounds(Pieces(dice)), Actors(dice)
+    girls, mary = the("girl", plural=1), named("Mary", "Marie", 1)
+    others = [actors.other_person(girls, mary).english[0][0] for _ in range(2000)]
+    assert "they" not in others and "Mary" not in others and "she" in others
+    known = [said(*compounds.thinks()) for _ in range(15_000)]
+    women = re.compile(r"(?:women|queens|nurses|ladies|princesses|waitresses) \w+ that they ")
+    theirs = [french for english, french in known if women.search(english)]
+    assert theirs and all(" qu'elles " in french for french in theirs)
+
+
+def test_nothing_is_two_of_what_it_can_be_one_of():
+    for noun in NOUNS.values():
+        for adjective in BESIDE[noun]:
+            subject = noun_phrase(noun, THE, adjective)
+            pieces = Pieces(Dice(random.Random(0)))
+            for _ in range(3):
+                _, french = said(pieces.being(subject))
+                rivals = RIVALS.get(adjective.name, {adjective.name}) - {"hot", "cold"}
+                forms = {ADJECTIVES[r].french[noun.gender][0] for r in rivals}
+                assert not forms & set(words(french)[-2:]), french
+
+
+@pytest.mark.parametrize("verb, first, second, mine, yours", [
+    ("cross", "seagull", "bridge", None, "wide"),  # nobody crosses a bridge sideways
+    ("cross", "cat", "street", None, "long"),
+    ("visit", "boy", "library", None, "noisy"),  # the boys might be
+    ("sleep", "dog", "chair", None, "clean"),  # the dog might be
+])  # fmt: skip
+def test_no_twin_leaves_the_pronoun_open(verb, first, second, mine, yours):
+    for frame in FRAMES:
+        for cast in frame.casts:
+            if (frame.verb.name, cast.first.name, cast.second.name) == (verb, first, second):
+                assert mine not in {quality.name for quality in cast.of_first}
+                assert yours not in {quality.name for quality in cast.of_second}
 
 
 def test_the_same_seed_says_the_same_and_another_says_something_else():

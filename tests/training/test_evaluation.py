@@ -69,6 +69,18 @@ def test_lines_that_cannot_be_decoded_are_counted(whole):
     assert report["metrics"]["undecoded"]["value"] > 0
 
 
+def test_on_other_data_outputs_are_scored_and_the_loss_is_left_out(whole):
+    path = whole.root / "run" / "data.json"
+    before, warned = path.read_text(), []
+    path.write_text(before.replace('"fingerprint": "', '"fingerprint": "0'))
+    try:
+        report = evaluate(whole.root / "run", whole.data, device="cpu", warn=warned.append)
+    finally:
+        path.write_text(before)
+    assert "exact_match" in report["metrics"] and "loss" not in report["metrics"]
+    assert "not what" in warned[0]
+
+
 def test_among_equals_the_lower_loss_is_better_and_no_number_is_worst():
     def found(match, loss):
         return {"exact_match": {"value": match}, "loss": {"value": loss}}
@@ -79,6 +91,6 @@ def test_among_equals_the_lower_loss_is_better_and_no_number_is_worst():
 
 
 def test_a_run_without_examples_to_evaluate_says_so(whole, monkeypatch):
-    monkeypatch.setattr(Evaluator, "measure", lambda *args: {})
+    monkeypatch.setattr(Evaluator, "measure", lambda *args, **options: {})
     with pytest.raises(HeedfulError, match="has no examples to evaluate"):
         evaluate(whole.root / "run", whole.data, device="cpu")

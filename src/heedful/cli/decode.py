@@ -1,8 +1,7 @@
 """`heedful decode`: lines in, what the model makes of them out, in the same order."""
 
 import json as jsons
-from collections.abc import Iterator
-from itertools import islice
+from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -98,7 +97,9 @@ def decode(
     failed = total = 0
     progress = Progress()
     with reading(input) as lines, writing(output) as write:
-        for total, (text, decoded) in enumerate(_decoded(translator, lines, prefix, seed), start=1):
+        texts, again = tee(lines)  # no further apart than the window that is decoded at once
+        stream = translator.decode_stream(again, prefix=prefix, seed=seed)
+        for total, (text, decoded) in enumerate(zip(texts, stream, strict=True), start=1):
             if decoded.error is not None:
                 failed += 1
                 warn(f"line {total}: {decoded.error}")
@@ -121,21 +122,6 @@ def _translator(
     loaded = load_model(run, checkpoint, place, warn)
     config = vary(loaded.config.preset.decode, changes)
     return Translator(loaded.model, loaded.tokenizers, config, place)
-
-
-def _decoded(
-    translator: "Translator", lines: Iterator[str], prefix: str, seed: int
-) -> Iterator[tuple[str, "Decoded"]]:
-    """Each line with what became of it; a window of lines is in memory at a time."""
-    from heedful.decoding.translator import WINDOW
-
-    number = 0
-    while texts := list(islice(lines, WINDOW)):
-        prefixes = [prefix] * len(texts)
-        yield from zip(
-            texts, translator.decode(texts, prefixes=prefixes, seed=seed + number), strict=True
-        )
-        number += len(texts)
 
 
 def _text(decoded: "Decoded", scores: bool) -> str:

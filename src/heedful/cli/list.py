@@ -7,20 +7,28 @@ import typer
 from heedful.cli.options import Json, Plugins, load_plugins
 from heedful.cli.screen import columns, note, say, say_json
 from heedful.errors import UsageError, nearest
+from heedful.metrics.base import metrics
 from heedful.registry import Registry, models, presets, problems
 
-KINDS: dict[str, Registry] = {"problems": problems, "models": models, "presets": presets}
+KINDS: dict[str, Registry] = {
+    "problems": problems,
+    "models": models,
+    "presets": presets,
+    "metrics": metrics,
+}
 
 
 def list_things(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="problems, models or presets.")],
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="problems, models, presets or metrics.")
+    ],
     pattern: Annotated[
         str, typer.Argument(help="Only names like this, e.g. 'algorithmic_*'.")
     ] = "*",
     json: Json = False,
     plugin: Plugins = None,
 ) -> None:
-    """List problems, models or presets, one line each.
+    """List problems, models, presets or metrics, one line each.
 
     \b
     Example:

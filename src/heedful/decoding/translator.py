@@ -108,14 +108,19 @@ class Translator:
         lines: Iterable[str],
         decode: Decode | None = None,
         *,
+        prefix: str = "",
         seed: int = 0,
         window: int = WINDOW,
     ) -> Iterator[Decoded]:
-        """As `decode`, for any number of lines: only `window` of them are held at a time."""
+        """As `decode`, for any number of lines: only `window` of them are held at a time.
+
+        `prefix` is a text that every output must begin with.
+        """
         coming = iter(lines)
         number = 0
         while texts := list(islice(coming, window)):
-            yield from self._window(texts, number, decode or self.config, None, seed)
+            prefixes = [prefix] * len(texts)
+            yield from self._window(texts, number, decode or self.config, prefixes, seed)
             number += len(texts)
 
     def _window(

@@ -1,12 +1,11 @@
 """What a run is: a problem and a preset, resolved to the last field, written as config.json."""
 
-import importlib.metadata
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heedful import registry
+from heedful import __version__, registry
 from heedful.config import difference, from_json, to_json
 from heedful.errors import HeedfulError
 from heedful.presets.base import Preset
@@ -45,7 +44,7 @@ class RunConfig:
     def to_json(self) -> dict[str, Any]:
         return {
             "format": FORMAT,
-            "heedful": version(),
+            "heedful": __version__,
             "problem": {"name": self.problem_name, "fields": to_json(self.problem)},
             "preset": self.preset_name,
             "settings": to_json(self.preset),
@@ -98,11 +97,3 @@ def read_config(folder: Path) -> RunConfig:
         preset_name=data["preset"],
         preset=from_json(Preset, data["settings"], "settings"),
     )
-
-
-def version() -> str:
-    """This package's version, as installed."""
-    try:
-        return importlib.metadata.version("heedful")
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"

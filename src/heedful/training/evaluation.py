@@ -20,9 +20,9 @@ from heedful.models.base import Model
 from heedful.presets.base import Decode
 from heedful.problems.base import TEST
 from heedful.runs.config import RunConfig
+from heedful.runs.folder import RunFolder
 from heedful.runs.loading import load_model
 from heedful.text.base import Tokenizer
-from heedful.training.step import lowered
 
 LOWER = frozenset({"loss", "perplexity"})  # metrics of which less is better
 
@@ -56,10 +56,15 @@ class Evaluator:
         self.tokenizers, self.device = tokenizers, device
 
     def measure(
-        self, model: Model, split: str, examples: int = 0, decode: Decode | None = None
+        self,
+        model: Model,
+        split: str,
+        examples: int = 0,
+        decode: Decode | None = None,
+        likelihood: bool = True,
     ) -> dict[str, Any]:
-        """Loss and perplexity over the whole split, and the problem's metrics over the outputs for
-        its first `examples` (0 for all). `{}` where the split has nothing in it.
+        """Loss and perplexity over the whole split (if `likelihood`), and the problem's metrics over
+        the outputs for its first `examples` (0 for all). `{}` where the split has nothing in it.
 
         The model is in `eval()` meanwhile, and then as it was.
         """
@@ -71,8 +76,10 @@ class Evaluator:
         was_training = model.training
         model.eval()
         try:
-            with torch.no_grad(), lowered(self.config.preset.training.precision, self.device):
-                metrics: dict[str, Any] = dict(self._likelihood(model, shards).scores())
+            with torch.no_grad():  # in full precision: what is measured is what decoding gives
+                metrics: dict[str, Any] = {}
+                if likelihood:
+                    metrics |= self._likelihood(model, shards).scores()
                 metrics |= self._outputs(model, shards, examples or len(shards), decode)
         finally:
             model.train(was_training)
@@ -137,9 +144,15 @@ def evaluate(
     config = loaded.config
     prepared = prepare(config.problem_name, config.problem, data_root, progress)
     shards = prepared.split(split)
+    same = RunFolder.open(path).data().get("fingerprint") == prepared.info["fingerprint"]
+    if not same:  # its ids are of another vocabulary; text is still text
+        warn(
+            f"the data of {config.problem_name} is not what {path} was trained on: "
+            "outputs are scored, loss and perplexity are left out"
+        )
     settings = vary(config.preset.decode, decode or {})
     evaluator = Evaluator(config, prepared, loaded.tokenizers, here)
-    metrics = evaluator.measure(loaded.model, split, examples, settings)
+    metrics = evaluator.measure(loaded.model, split, examples, settings, likelihood=same)
     if not metrics:
         raise HeedfulError(
             f"the split '{split}' of {config.problem_name} has no examples to evaluate"

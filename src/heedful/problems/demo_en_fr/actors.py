@@ -100,6 +100,26 @@ class Actors:
             return both(*self._two_names())
         return self.as_subject(self.dice.pick(PERSONS))
 
+    def known_person(self) -> NounPhrase:
+        """Somebody one can ask about: he, Paul, the king, but not some kings."""
+        person = self.person()
+        return self.name() if person.english[0][0] in INDEFINITE else person
+
+    def other_person(self, *mentioned: NounPhrase) -> NounPhrase:
+        """Somebody else than those mentioned. "They" is ils: never so after the girls, elles."""
+        person = self.person()
+        taken = {word for phrase in mentioned for word, _ in phrase.english}
+        if any(phrase.plural & phrase.gender for phrase in mentioned):
+            taken.add("they")
+        said = [word for word, _ in person.english]
+        by_noun = person.noun is not None
+        if not taken.issuperset(said) if by_noun else taken.isdisjoint(said):
+            return person
+        person = self.name()
+        while person.english[0][0] in taken:
+            person = self.name()
+        return person
+
     def name(self) -> NounPhrase:
         """Somebody, by name."""
         return named(*self.dice.pick(PEOPLE))
@@ -176,10 +196,13 @@ class Actors:
 
     def _one_on_each_side(self, adjective: Adjective, noun: Noun) -> tuple[Adjective, ...]:
         other = self.dice.pick(BESIDE[noun])
-        if other.before == adjective.before:
+        if other.before == adjective.before or AT_ODDS & {adjective.name, other.name}:
             return (adjective,)
         return (adjective, other) if adjective.before else (other, adjective)
 
 
+# Not in twos: "a pretty strange cat" is only rather strange, and good is never rotten.
+AT_ODDS = frozenset({"pretty", "good", "bad", "excellent", "ugly"})
+INDEFINITE = frozenset({"a", "some", "many", "several", "every"})
 OWNABLE = frozenset({"animal", "thing", "wear", "read", "vehicle", "furniture", "home", "room"})
 OWNERS = of_kinds("boy,girl,man,woman,king,queen,child,farmer,prince,teacher,doctor,neighbour")

@@ -29,7 +29,7 @@ class Adjective:
 TABLE = """
 small          petit             B,e  person,animal,thing,furniture,vehicle,place,wear
 big            grand             B,e  animal,thing,furniture,vehicle,place,wear,height,waters
-tall           grand             B,e  person
+tall           grand             B,e,p person
 fat            gros/grosse       B,e  animal,person
 beautiful      beau/belle        B,m  animal,thing,furniture,vehicle,place,wear,sung,height,waters
 pretty         joli              B,e  thing,wear,animal,building,room,outdoors,sung
@@ -39,7 +39,7 @@ young          jeune             B,e  person,animal
 good           bon/bonne         B,e  food,drink,read,show,role,thought
 bad            mauvais           B    food,drink,read,show,thought
 long           long/longue       B,e  read,way,waters,dress,skirt,coat,scarf,show
-short          court             B,a  read,lesson,answer,film
+short          court             a    read,lesson,answer,film
 green          vert              -    animal,thing,furniture,vehicle,wear,fruit,vegetable,door
 red            rouge             -    animal,thing,furniture,vehicle,wear,fruit,vegetable,door
 blue           bleu              -    animal,thing,furniture,vehicle,wear,door,house
@@ -99,15 +99,15 @@ hot            chaud             e    dish,drink
 cold           froid             e    dish,drink
 rotten         pourri            -    fruit,vegetable,meat,fish,egg,fodder
 salty          salé              m    dish,cheese,butter
-sweet          sucré             e    fruit,sugary,drink
+sweet          sucré             e    fruit,sugary,tea,coffee,juice,lemonade
 ripe           mûr               e    fruit,tomato
 spicy          épicé             m    soup,meat,fish,chicken,rice,sausage,pizza,omelette
 bitter         amer              m    drink,chocolate,orange,lemon
-excellent      excellent         -    food,drink,read,show,role,thought
+excellent      excellent         B    food,drink,read,show,role,thought
 expensive      cher              m    thing,furniture,vehicle,wear,hotel,restaurant,food
 heavy          lourd             e    thing,furniture,vehicle
 light          léger             e    thing,furniture,wear
-broken         cassé             -    fragile,machine,thing,furniture
+broken         cassé             -    fragile,machine,instrument,toy,doll,chair,table,bed,ladder
 clean          propre            e    thing,furniture,vehicle,wear,place,water
 dirty          sale              e    thing,furniture,vehicle,wear,place,water,animal
 wet            mouillé           e    wear,animal,way,fodder,chair,bench,carpet,bed
@@ -128,7 +128,7 @@ ugly           laid              e    thing,furniture,wear,animal,building
 wide           large             e    way,river
 narrow         étroit            e    way,river,door,window,bed,container
 deep           profond           e    waters
-high           haut              e    height
+high           haut              B,e  height
 steep          raide             e    mountain,hill
 noisy          bruyant           e    place,street,vehicle,clock,computer,phone,animal,child
 quiet          tranquille        e    place,street,road,animal,child
@@ -201,11 +201,31 @@ SENSATIONS = {
 }
 
 
+# Adjective and nouns that together would mean something else (an English teacher, a short story, a
+# bad word; le bon mot, l'ours brun) or nothing: an old baby, a heavy ticket.
+NOT_BESIDE = frozenset(
+    (adjective, noun)
+    for adjectives, nouns in (
+        ("French English Italian Spanish", "teacher student"),
+        ("short", "story"),
+        ("good bad excellent", "word problem"),
+        ("brown", "bear"),
+        ("old", "baby boy girl child"),
+        ("young", "baby"),
+        ("heavy light", "ticket photo flower rose"),
+    )
+    for adjective in adjectives.split()
+    for noun in nouns.split()
+)
+
+
 def _suiting(noun: Noun, beside: bool) -> tuple[Adjective, ...]:
     return tuple(
         a
         for a in ADJECTIVES.values()
-        if noun in a.nouns and (a.attributive if beside else a.predicative)
+        if noun in a.nouns
+        and (a.attributive if beside else a.predicative)
+        and not (beside and (a.name, noun.name) in NOT_BESIDE)
     )
 
 

@@ -87,11 +87,11 @@ MANNERS = {
     "read": (("quietly", "tranquillement"), ("slowly", "lentement")),
     "smile": (("softly", "doucement"),),
     "leave": (("quickly", "vite"),),
-    "arrive": (("late", "tard"), ("early", "tôt")),
     "get up": (("late", "tard"), ("early", "tôt")),
     "wake up": (("late", "tard"), ("early", "tôt")),
     "go to bed": (("late", "tard"), ("early", "tôt")),
 }
+IN_PRIVATE = frozenset({"sleep", "wake up", "get up", "go to bed", "fall asleep"})  # alone
 TOGETHER = ("together", "ensemble")
 BY = (
     ("by train", "en train"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from .adjectives import BETTER, Adjective, Sensation
 from .conjugation import Conjugation, conjugate
-from .english import SHORTENED
+from .english import JOINED, SHORTENED
 from .phrases import (
     IL,
     ILS,
@@ -161,6 +161,8 @@ def _english(
     if auxiliary:
         if denied and short and auxiliary in SHORTENED:
             words.append((SHORTENED[auxiliary], (key, deny_key)))
+        elif denied and not inverted and auxiliary in JOINED:
+            words.append((JOINED[auxiliary], (key, deny_key)))
         elif denied and not inverted:
             words += [(auxiliary, key), ("not", deny_key)]
         else:

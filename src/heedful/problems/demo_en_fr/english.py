@@ -19,6 +19,7 @@ SHORTENED = {  # an auxiliary that has swallowed its "not"
     "can": "can't",
     "could": "couldn't",
 }
+JOINED = {"can": "cannot"}  # an auxiliary that "not" is written together with
 DOUBLED = frozenset(
     {"forget", "begin", "travel", "prefer"}
 )  # stress the one-syllable rule cannot see

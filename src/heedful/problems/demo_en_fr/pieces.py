@@ -30,10 +30,12 @@ from .scenes import (
     ALIVE,
     ANIMAL_FEELINGS,
     ATTITUDES,
+    BATHING,
     CONTAINERS,
     DONE_IN_ROOM,
     FEELINGS,
     LANDMARKS,
+    LASTING,
     MODALS,
     OBJECTS,
     ONGOING,
@@ -42,9 +44,11 @@ from .scenes import (
     PLACES_AT,
     PLACES_IN,
     PUT_DOWN,
+    RIVALS,
     SAID_OF_PEOPLE,
     SURFACES,
     TENSES,
+    UPRIGHT,
 )
 
 
@@ -75,6 +79,10 @@ class Pieces:
         modal = self.dice.pick(MODALS)
         tense = PAST if tense == PAST and modal.past else PRESENT
         return modal, tense
+
+    def denies(self, subject: NounPhrase, probability: float) -> bool:
+        """Deny this? Not of every man: "every man does not sing" leaves open who does."""
+        return self.dice.chance(probability) and subject.english[0][0] != "every"
 
     def negation(self, verb: vb.Verb, tense: int) -> cl.Negation:
         """A way to deny a verb in a tense."""
@@ -131,7 +139,7 @@ class Pieces:
         if dice.chance(0.13) and not verb.state:
             options["modal"], tense = self.modal(tense)
             time_of = None
-        if "inverted" not in more and dice.chance(0.17):
+        if "inverted" not in more and self.denies(subject, 0.17):
             modal = options.get("modal")
             options["negation"] = NOT if modal else self.negation(verb, tense)
             options["short"] = dice.chance(0.5)
@@ -140,7 +148,8 @@ class Pieces:
         noun = dice.pick(verb.objects)
         if "instrument" in noun.kinds and verb.preposition:  # one plays the piano, not a piano
             options["object"] = noun_phrase(noun)
-        elif verb in ATTITUDES:
+        elif verb in ATTITUDES or (verb.preposition and "negation" in options):
+            # "Pas de" is for direct objects: il n'a pas parlé *à un* médecin.
             options["object"] = self.actors.known(noun, 0.3)
         else:
             options["object"] = self.actors.something(noun, denied="negation" in options)
@@ -164,7 +173,7 @@ class Pieces:
         if dice.chance(0.12):
             options["modal"], tense = self.modal(tense)
             time_of = None
-        if "inverted" not in more and dice.chance(0.15):
+        if "inverted" not in more and self.denies(subject, 0.15):
             options["negation"] = NOT if "modal" in options else self.negation(verb, tense)
             options["short"] = dice.chance(0.5)
         after: list[Phrase] = []
@@ -180,10 +189,15 @@ class Pieces:
             if verb.name in av.MANNERS:
                 after.append(fixed(*dice.pick(av.MANNERS[verb.name])))
         elif roll < 0.65:
-            if not verb.with_be:
+            if verb.name == "travel":
+                after.append(self.far_away("in"))
+            elif verb.name == "swim":
+                after.append(place(av.IN, self.actors.the(dice.pick(BATHING))))
+            elif not verb.with_be:
                 after.append(self.where())
         elif roll < 0.73:
-            if subject.noun is None or "person" in subject.noun.kinds:
+            human = subject.noun is None or "person" in subject.noun.kinds
+            if human and verb.name not in av.IN_PRIVATE:
                 after.append(self.company())
         elif roll < 0.77 and subject.plural:
             after.append(fixed(*av.TOGETHER))
@@ -195,7 +209,13 @@ class Pieces:
         """A clause that says how somebody or something is."""
         dice = self.dice
         quality = self.quality(subject)
+        if subject.facts and subject.noun:
+            said = {adjective for adjective, noun in subject.facts if noun == subject.noun.name}
+            while said & RIVALS.get(quality.name, {quality.name}):  # the strange film is strange
+                quality = self.quality(subject)
         tense = dice.pick((PRESENT, PRESENT, PRESENT, PAST, PAST, FUTURE))
+        if quality.name in LASTING:
+            tense = PRESENT
         degree = ""
         options: dict[str, Any] = {}
         if dice.chance(0.25):
@@ -203,7 +223,7 @@ class Pieces:
                 degree = "very" if quality.name in ("hungry", "thirsty", "hot", "cold") else ""
             elif quality.graded:
                 degree = dice.pick(("very", "very", "too"))
-        if "inverted" not in more and dice.chance(0.18):
+        if "inverted" not in more and self.denies(subject, 0.18):
             options["negation"] = dice.pick((NOT, NOT, NOT, NEVER, NO_MORE))
             options["short"] = dice.chance(0.5)
             degree = "" if options["negation"] is not NOT else degree
@@ -238,7 +258,7 @@ class Pieces:
         tense = self.tense(verb, subject)
         if dice.chance(0.15) and not verb.state:
             options["modal"], tense = self.modal(tense)
-        if "inverted" not in more and dice.chance(0.18):
+        if "inverted" not in more and self.denies(subject, 0.18):
             options["negation"] = NOT if "modal" in options else self.negation(verb, tense)
             options["short"] = dice.chance(0.5)
         elif "modal" in options or verb.state:
@@ -279,10 +299,9 @@ class Pieces:
     def spot(self) -> Phrase:
         """On the table, in the box: where small things are."""
         if self.dice.chance(0.5):
-            return place(
-                self.dice.pick((av.ON, av.ON, av.UNDER, av.BEHIND)),
-                self.actors.the(self.dice.pick(SURFACES)),
-            )
+            where = self.dice.pick((av.ON, av.ON, av.UNDER, av.BEHIND))
+            surfaces = UPRIGHT if where is av.BEHIND else SURFACES
+            return place(where, self.actors.the(self.dice.pick(surfaces)))
         return place(av.IN, self.actors.the(self.dice.pick(CONTAINERS)))
 
     def open_place(self) -> Phrase:

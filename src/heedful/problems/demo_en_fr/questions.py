@@ -87,13 +87,14 @@ class Questions:
         return fixed("where", "où") + Phrase([(be[0], key)], [(be[1], key)], []) + thing
 
     def _asked(self, word: tuple[str, str], verb: vb.Verb, **options: Any) -> Phrase:
-        subject = self.actors.person()
+        subject = self.actors.known_person()
         tense = options.pop("tense", None)
         if tense is None:
             tense = self.dice.pick((PRESENT, PAST, PAST, FUTURE))
         if self.dice.chance(0.3) and verb.progressive and tense == PRESENT:
             tense = PROGRESSIVE
-        if word[0] != "when" and not verb.state and self.dice.chance(0.25):
+        calm = word[0] != "when" and not verb.state and "negation" not in options
+        if calm and self.dice.chance(0.25):
             options["after"] = (self.pieces.when(tense),)
         said = clause(subject, verb, tense, inverted=True, **options)
         return fixed(*word) + est_ce_que() + said
@@ -155,7 +156,7 @@ class Questions:
         return self._about(noun_phrase(noun, ph.HOW_MANY, plural=1), verb)
 
     def _about(self, thing: NounPhrase, verb: vb.Verb) -> Phrase:
-        subject = self.actors.person()
+        subject = self.actors.known_person()
         tense = self.dice.pick((PRESENT, PAST, PAST, PAST, FUTURE))
         said = clause(subject, verb, tense, inverted=True, without_object=thing)
         return Phrase(thing.english, thing.french, thing.facts) + est_ce_que() + said

@@ -26,9 +26,11 @@ PLACES_AT = of_kinds("school,restaurant,market,museum,theatre,cinema,library,zoo
 GOALS = of_kinds("public,farm,castle,village")
 WILD_GOALS = of_kinds("farm,castle,village,park,zoo,market")
 LANDMARKS = of_kinds("building,park,river,lake,bridge,forest")
-LIVEABLE = of_kinds("home,village,town,hotel,forest")
+LIVEABLE = of_kinds("house,castle,village,town,hotel,forest")  # one lives on a farm
 SURFACES = of_kinds("top,seat")
 CONTAINERS = of_kinds("container")
+UPRIGHT = tuple(n for n in SURFACES if n.name != "carpet")  # something can be behind it
+BATHING = of_kinds("river,lake")
 PUT_DOWN = of_kinds("thing,read,wear,fruit,vegetable")
 # Verbs that take him, her, me, us and you.
 ABOUT_PEOPLE = vb.transitives(
@@ -42,7 +44,7 @@ ASKABLE = vb.transitives(
 )
 # What one does to a thing and may then do to it again.
 CHAINS = tuple(
-    (vb.DO[first], vb.DO[second], tuple(n for n in of_kinds(kinds)))
+    (vb.DO[first], vb.DO[second.replace("_", " ")], tuple(n for n in of_kinds(kinds)))
     for first, second, kinds in (
         row.split()
         for row in """
@@ -53,7 +55,7 @@ CHAINS = tuple(
         buy read read
         find read letter,message,book,newspaper
         find sell thing
-        lose find thing,wear
+        lose look_for thing,wear
         take hide thing,read
         wash wear wear
         buy wear wear
@@ -183,6 +185,37 @@ PASSING = _names(
     "alone dirty clean open closed empty full wet hot cold noisy quiet hungry thirsty afraid "
     "sleepy right wrong dangerous elegant gentle nice ready"
 )
+LASTING = _names("French English Italian Spanish young")  # nobody will be French: present only
+# What a thing is one of at most: the red car is not blue, nor the bad apple delicious.
+RIVALS = {
+    name: rivals
+    for rivals in map(
+        _names,
+        (
+            "good bad excellent delicious rotten",
+            "beautiful pretty ugly magnificent",
+            "green red blue white black yellow brown grey pink purple",
+            "French English Italian Spanish",
+            "small big",
+            "young old",
+            "interesting boring",
+            "difficult easy",
+            "rich poor",
+            "strong weak",
+            "happy sad",
+            "fast slow",
+            "hot cold",
+            "heavy light",
+            "clean dirty",
+            "wet dry",
+            "empty full",
+            "open closed",
+            "noisy quiet",
+            "wide narrow",
+        ),
+    )
+    for name in rivals
+}
 ATTITUDES = frozenset(vb.transitives("like,love,hate,prefer,know"))
 HE_OR_SHE = ("he", "she")
 OBJECTS = ("I", "I", "you", "you", "he", "he", "she", "she", "we")

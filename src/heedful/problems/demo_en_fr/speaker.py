@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from .compounds import Compounds
 from .dice import Dice
 from .pieces import Pieces
 from .questions import Questions
@@ -41,10 +42,11 @@ class Speaker:
     def __init__(self, dice: Dice):
         self.dice = dice
         pieces = Pieces(dice)
-        says, asks = Statements(pieces), Questions(pieces)
+        kinds = Statements(pieces), Compounds(pieces), Questions(pieces)
         deck: list[Callable[[], Sentence]] = []
         for name, weight in WEIGHTS.items():
-            deck += [asks.asks if name == "asks" else getattr(says, name)] * weight
+            construction = next(getattr(kind, name) for kind in kinds if hasattr(kind, name))
+            deck += [construction] * weight
         self.deck = deck
 
     def speak(self) -> Sentence:

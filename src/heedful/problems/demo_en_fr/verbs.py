@@ -45,7 +45,7 @@ sell/sold           vendre       event food,thing,wear,furniture,vehicle,house,c
 read/read           lire         event read                     p
 write/wrote         écrire       event written,sung             p
 see/saw             voir         plain person,animal,thing,vehicle,place,height pa
-watch               regarder     event show,animal,person,waters p
+watch               regarder     event film,concert,animal,person,waters p
 hear/heard          entendre     plain person,animal,sung,vehicle pa
 listen+to           écouter      event person,sung,concert,answer,story p
 find/found          trouver      plain thing,animal,wear,read,answer,word p
