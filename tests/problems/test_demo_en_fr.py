@@ -427,8 +427,8 @@ ILL_SAID = {  # what a teacher would strike out, and why
     "nobody will be French": r"\b(?:was|were|will be) (?:not )?(?:French|English|Italian|Spanish|young)[.?]",
     "pas ... bientôt": r"^Why \w+n't .*\bsoon\b",
     "behind a carpet": r"\bbehind the (?:\w+ )?carpet\b",
-    "swimming is for lakes": r"\b(?:swims?|swam|swimming) (?:in|at) the (?!(?:\w+ )*(?:lake|river)\b)",
-}
+    "swimming is for lakes": r"\b(?:swims?|swam|swimming) (?:in|at) the (?!(?:\w+ )*(?:lake|river|morning|evening)\b)",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("why", ILL_SAID)

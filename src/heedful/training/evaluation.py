@@ -63,8 +63,8 @@ class Evaluator:
         decode: Decode | None = None,
         likelihood: bool = True,
     ) -> dict[str, Any]:
-        """Loss and perplexity over the whole split (if `likelihood`), and the problem's metrics over
-        the outputs for its first `examples` (0 for all). `{}` where the split has nothing in it.
+        """Loss and perplexity over the whole split (if `likelihood`), and the problem's metrics for
+        the outputs to its first `examples` (0 for all). `{}` where the split has nothing in it.
 
         The model is in `eval()` meanwhile, and then as it was.
         """
