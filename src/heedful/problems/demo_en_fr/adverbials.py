@@ -93,14 +93,9 @@ MANNERS = {
 }
 IN_PRIVATE = frozenset({"sleep", "wake up", "get up", "go to bed", "fall asleep"})  # alone
 TOGETHER = ("together", "ensemble")
-BY = (
-    ("by train", "en train"),
-    ("by car", "en voiture"),
-    ("by bus", "en autobus"),
-    ("by plane", "en avion"),
-    ("by boat", "en bateau"),
-    ("on foot", "à pied"),
-)
+BY_ROAD = (("by car", "en voiture"), ("by bus", "en autobus"))
+BY_NEAR = (*BY_ROAD, ("on foot", "à pied"))  # to the park
+BY_FAR = (*BY_ROAD, ("by train", "en train"), ("by plane", "en avion"), ("by boat", "en bateau"))
 IN, AT, TO, ON, UNDER = ("in", "dans"), ("at", "à"), ("to", "à"), ("on", "sur"), ("under", "sous")
 NEAR, BEHIND, IN_FRONT = ("near", "près de"), ("behind", "derrière"), ("in front of", "devant")
 WITH, FOR, WITHOUT = ("with", "avec"), ("for", "pour"), ("without", "sans")

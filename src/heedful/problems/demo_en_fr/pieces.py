@@ -74,9 +74,11 @@ class Pieces:
             return PROGRESSIVE if tense == PRESENT else FUTURE
         return tense
 
-    def modal(self, tense: int) -> tuple[vb.Modal, int]:
-        """A modal, and the tense to say it in."""
+    def modal(self, verb: vb.Verb, tense: int) -> tuple[vb.Modal, int]:
+        """A modal for the verb, and the tense to say it in."""
         modal = self.dice.pick(MODALS)
+        if modal.name == "begin" and verb not in ONGOING:  # one begins to sing, not to arrive
+            modal = vb.MODALS["try"]
         tense = PAST if tense == PAST and modal.past else PRESENT
         return modal, tense
 
@@ -137,7 +139,7 @@ class Pieces:
         options: dict[str, Any] = {}
         time_of: int | None = tense
         if dice.chance(0.13) and not verb.state:
-            options["modal"], tense = self.modal(tense)
+            options["modal"], tense = self.modal(verb, tense)
             time_of = None
         if "inverted" not in more and self.denies(subject, 0.17):
             modal = options.get("modal")
@@ -171,7 +173,7 @@ class Pieces:
         options: dict[str, Any] = {}
         time_of: int | None = tense
         if dice.chance(0.12):
-            options["modal"], tense = self.modal(tense)
+            options["modal"], tense = self.modal(verb, tense)
             time_of = None
         if "inverted" not in more and self.denies(subject, 0.15):
             options["negation"] = NOT if "modal" in options else self.negation(verb, tense)
@@ -257,7 +259,7 @@ class Pieces:
         options: dict[str, Any] = {"object": ph.object_pronoun(name)}
         tense = self.tense(verb, subject)
         if dice.chance(0.15) and not verb.state:
-            options["modal"], tense = self.modal(tense)
+            options["modal"], tense = self.modal(verb, tense)
         if "inverted" not in more and self.denies(subject, 0.18):
             options["negation"] = NOT if "modal" in options else self.negation(verb, tense)
             options["short"] = dice.chance(0.5)

@@ -97,13 +97,14 @@ class Statements:
             target = self.actors.known(dice.pick(verb.objects))
             return clause(subject, verb, tense, object=target, **options), "."
         to = "at" if verb.name == "arrive" else "to"
-        if human and dice.chance(0.4) and to == "to":
+        far = human and dice.chance(0.4) and to == "to"
+        if far:
             where = self.pieces.far_away(to)
         else:
             where = place((to, "à"), self.actors.the(dice.pick(GOALS if human else WILD_GOALS)))
         after = (where,)
         if not options and human and dice.chance(0.22) and verb is vb.GO:
-            after += (fixed(*dice.pick(av.BY)),)
+            after += (fixed(*dice.pick(av.BY_FAR if far else av.BY_NEAR)),)
         elif not options and dice.chance(0.4):
             after += (self.pieces.when(tense),)
         return clause(subject, verb, tense, after=after, **options), "."
@@ -154,6 +155,8 @@ class Statements:
         thing = self.actors.something(dice.pick(verb.objects), denied="negation" in options)
         if dice.chance(0.5):
             name = dice.pick(OTHERS_THAN.get(subject.english[0][0], OBJECTS))
+            if not subject.plural and dice.chance(0.2):
+                name = "they"  # leur, whoever they are
             options["recipient"] = ph.object_pronoun(name)
         else:
             options["after"] = (place(av.TO, self.actors.somebody()),)
