@@ -131,11 +131,11 @@ def demo() -> Preset:
     return Preset(
         model=TransformerConfig(dim=128, heads=4, ff=512, layers=2, dropout=0.0),
         optim=Adam(betas=(0.9, 0.98), eps=1e-9),
-        schedule=Cosine(peak=3e-3, warmup=200, steps=2_000),
+        schedule=Cosine(peak=3e-3, warmup=200, steps=2_400),
         batch=Bucketed(tokens=1_024, longest=64),
         decode=Decode(beam=4, alpha=0.6, extra_length=20),
         training=Training(
-            steps=2_000, clip=1.0, evaluate_every=500, checkpoint_every=100, average=5
+            steps=2_400, clip=1.0, evaluate_every=600, checkpoint_every=100, average=5
         ),
     )
 
