@@ -33,7 +33,8 @@ NEXT = (
     "heedful evaluate {run} --split test_coreference --beam 1",
     "heedful show transformer_demo",
     "heedful list problems",
-    "heedful train algorithmic_reverse_binary40 --preset transformer_tiny --out runs/reverse",
+    "heedful train algorithmic_reverse_binary40 --preset transformer_algorithmic_tiny"
+    " --out runs/reverse",
 )
 
 

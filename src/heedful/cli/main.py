@@ -53,7 +53,7 @@ def main(
     Start with:
       heedful demo
       heedful list problems
-      heedful train algorithmic_reverse_binary40 --preset transformer_tiny --out runs/reverse
+      heedful train algorithmic_sort_problem --preset transformer_algorithmic_tiny --out runs/sort
     """
     if version:
         print(f"heedful {__version__}")

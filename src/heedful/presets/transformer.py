@@ -108,7 +108,7 @@ def tiny() -> Preset:
 
 @presets.register("transformer_algorithmic_tiny")
 def algorithmic_tiny() -> Preset:
-    """Two layers of 64: learns to reverse 40 bits in two minutes on one core."""
+    """Two layers of 64: learns to reverse 40 bits in a minute on one core."""
     return Preset(
         model=TransformerConfig(layers=2, dim=64, ff=128, heads=4, dropout=0.0),
         loss=Smoothing(amount=0.0),
