@@ -16,6 +16,7 @@ class Training:
     """How long to train, how precisely, and what to save on the way."""
 
     steps: int = 100_000
+    init: str = ""  # a run whose weights this one begins from; "" for random ones
     seed: int = 1
     parts: int = 1  # batches that make one step: accumulated on one device, or spread over several
     clip: float = 0.0  # largest norm of the whole gradient; 0 for no clipping

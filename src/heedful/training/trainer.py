@@ -17,6 +17,7 @@ from heedful.runs.averaging import average_checkpoints
 from heedful.runs.checkpoints import Checkpoint
 from heedful.runs.config import RunConfig
 from heedful.runs.folder import RunFolder
+from heedful.runs.initial import begin_from
 from heedful.runs.loading import make_model
 from heedful.training.beginning import begin
 from heedful.training.evaluation import Evaluator, merit
@@ -62,13 +63,14 @@ def train(
             lambda: begin(held, config, out, data_root, resume, allow_changes, progress)
         )
         prepared = Prepared.open(Path(begun["data"]), config.problem)
-        trainer = Trainer(config, RunFolder(out), prepared, ranks)
-        if begun["checkpoint"]:
+        fresh = not begun["checkpoint"]
+        trainer = Trainer(config, RunFolder(out), prepared, ranks, fresh)
+        if not fresh:
             trainer.restore(trainer.folder.checkpoints.at(begun["checkpoint"]))
         if ranks.first:
             trainer.watch_with(watch)
         try:
-            for note in begun["notes"]:
+            for note in [*begun["notes"], *trainer.notes]:
                 trainer.watchers.note(note)
             with stopping() as stop:
                 return trainer.run(stop)
@@ -80,12 +82,21 @@ class Trainer:
     """One process's part in a run: the model, what moves it, and where the run stands."""
 
     def __init__(
-        self, config: RunConfig, folder: RunFolder, prepared: Prepared, ranks: Processes
+        self,
+        config: RunConfig,
+        folder: RunFolder,
+        prepared: Prepared,
+        ranks: Processes,
+        fresh: bool = True,
     ) -> None:
         preset, training = config.preset, config.preset.training
         self.config, self.folder, self.ranks, self.training = config, folder, ranks, training
         torch.manual_seed(mixed(training.seed, 0, 0))
-        self.model = make_model(config, folder.tokenizers()).to(ranks.device)
+        tokenizers = folder.tokenizers()
+        self.model = make_model(config, tokenizers).to(ranks.device)
+        self.notes: list[str] = []
+        if fresh and training.init:
+            self.notes.append(begin_from(Path(training.init), self.model, tokenizers))
         ranks.same(self.model)
         self.step = TrainStep(self.model, preset, ranks)
         keeps = training.ema > 0 and ranks.first
@@ -101,7 +112,7 @@ class Trainer:
             world=ranks.world,
             workers=training.workers,
         )
-        self.evaluator = Evaluator(config, prepared, folder.tokenizers(), ranks.device)
+        self.evaluator = Evaluator(config, prepared, tokenizers, ranks.device)
         self.guard = Guard(ranks)
         self.watchers = Watchers()
         self.state = TrainState()
