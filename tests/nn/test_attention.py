@@ -74,6 +74,26 @@ def test_a_query_that_may_see_nothing_reads_zeros_in_every_kernel() -> None:
         assert torch.equal(out[0], torch.zeros_like(out[0])), name
 
 
+@pytest.mark.parametrize("biased", [False, True])
+def test_fused_never_gives_pytorch_a_row_of_the_mask_with_nothing_in_it(
+    monkeypatch, biased
+) -> None:
+    """Its GPU kernels answer such a row with garbage, and with gradients that are not numbers."""
+    masks = []
+
+    def attend(q, k, v, attn_mask, dropout_p):
+        masks.append(attn_mask)
+        return torch.full_like(q, 7.0)
+
+    monkeypatch.setattr("torch.nn.functional.scaled_dot_product_attention", attend)
+    q, k, v = qkv()
+    bias = torch.zeros(1, 2, 8, 8, dtype=torch.double) if biased else None
+    out = KERNELS["fused"](q, k, v, sight(Visible(), ragged([0, 3], 8), line(8, batch=2)), bias)
+    seen = masks[0] > -1 if biased else masks[0]
+    assert seen.any(-1).all()
+    assert out[0].abs().max() == 0 and out[1, :, 3:].abs().max() == 0 and out[1, 0, 0, 0] == 7
+
+
 def test_self_attention_equals_torch_multihead_attention() -> None:
     torch.manual_seed(0)
     ours = Attention(16, 4, pattern=Causal()).double()

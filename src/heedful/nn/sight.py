@@ -19,6 +19,7 @@ class Sight:
     def __init__(self, pattern: Pattern, q: Layout, k: Layout) -> None:
         self.pattern, self.q, self.k = pattern, q, k
         self._dense: Tensor | None = None
+        self._filled: tuple[Tensor, Tensor] | None = None
         self._blocks: Any = None
 
     @property
@@ -26,6 +27,17 @@ class Sight:
         if self._dense is None:
             self._dense = self.pattern(self.q, self.k)[:, None]
         return self._dense
+
+    @property
+    def filled(self) -> tuple[Bool[Tensor, "B 1 Q K"], Bool[Tensor, "B 1 Q 1"]]:
+        """As `dense`, but a query that may see nothing sees all; and which queries those are.
+
+        For kernels that divide by zero where nothing is seen.
+        """
+        if self._filled is None:
+            blind = ~self.dense.any(-1, keepdim=True)
+            self._filled = (self.dense | blind, blind)
+        return self._filled
 
     @property
     def blocks(self) -> Any:

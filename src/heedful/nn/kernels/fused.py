@@ -19,11 +19,11 @@ def fused(
     bias: Float[Tensor, "#B #H Q K"] | None = None,
     dropout: float = 0.0,
 ) -> Float[Tensor, "B H Q E"]:
-    mask = sight.dense
+    # In bf16 on a GPU, a row of the mask with nothing in it gives garbage, and gradients that are
+    # not numbers (seen with torch 2.11 on an H200). So no row is left empty.
+    mask, blind = sight.filled
     if bias is not None:
         mask = bias.masked_fill(~mask, float("-inf")).to(q.dtype)
-    heads = q.shape[1]
-    out = F.scaled_dot_product_attention(
-        q, shared(k, heads), shared(v, heads), attn_mask=mask, dropout_p=dropout
-    )
-    return out
+    k, v = shared(k, q.shape[1]), shared(v, q.shape[1])
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+    return out.masked_fill(blind, 0.0)
