@@ -1,31 +1,21 @@
 """Shares of lines and of tokens that are right."""
 
-from collections.abc import Sequence
-
-from heedful.metrics.base import Score, metrics
+from heedful.metrics.shares import share
 
 
-@metrics.register("exact_match")
-def exact_match(
-    hypotheses: list[str], references: list[str], sources: Sequence[str] | None
-) -> Score:
+@share("exact_match")
+def exact_match(hypothesis: str, reference: str) -> tuple[float, float]:
     """Percent of lines that equal their reference, spaces at either end left aside."""
-    right = sum(h.strip() == r.strip() for h, r in zip(hypotheses, references, strict=True))
-    return {"value": 100.0 * right / len(references)}
+    return hypothesis.strip() == reference.strip(), 1
 
 
-@metrics.register("token_accuracy")
-def token_accuracy(
-    hypotheses: list[str], references: list[str], sources: Sequence[str] | None
-) -> Score:
+@share("token_accuracy")
+def token_accuracy(hypothesis: str, reference: str) -> tuple[float, float]:
     """Percent of places where output and reference hold the same word.
 
     Words are what whitespace parts. A line has as many places as the longer of the two has words,
     so a missing word and one too many are both wrong, and 100 means that all lines agree.
     """
-    right = places = 0
-    for hypothesis, reference in zip(hypotheses, references, strict=True):
-        said, meant = hypothesis.split(), reference.split()
-        right += sum(a == b for a, b in zip(said, meant, strict=False))
-        places += max(len(said), len(meant))
-    return {"value": 100.0 * right / places if places else 100.0}
+    said, meant = hypothesis.split(), reference.split()
+    right = sum(a == b for a, b in zip(said, meant, strict=False))
+    return right, max(len(said), len(meant))

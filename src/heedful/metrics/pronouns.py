@@ -1,23 +1,19 @@
 """Pronouns: whether a French output refers to things by the gender they have."""
 
 import re
-from collections.abc import Sequence
 
-from heedful.metrics.base import Score, metrics
+from heedful.metrics.shares import share
 
 _PRONOUN = re.compile(r"\b(?:ils?|elles?)\b", re.IGNORECASE)
 
 
-@metrics.register("pronouns")
-def pronouns(hypotheses: list[str], references: list[str], sources: Sequence[str] | None) -> Score:
+@share("pronouns")
+def pronouns(hypothesis: str, reference: str) -> tuple[float, float]:
     """Percent of lines whose il, elle, ils and elles are those of the reference, in its order.
 
     A line where neither has one counts as right.
     """
-    right = sum(
-        pronouns_of(h) == pronouns_of(r) for h, r in zip(hypotheses, references, strict=True)
-    )
-    return {"value": 100.0 * right / len(references)}
+    return pronouns_of(hypothesis) == pronouns_of(reference), 1
 
 
 def pronouns_of(text: str) -> list[str]:

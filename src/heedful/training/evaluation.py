@@ -14,7 +14,7 @@ from heedful.data.shards import Shards
 from heedful.decoding.translator import Translator
 from heedful.distributed.processes import pick_device
 from heedful.errors import HeedfulError
-from heedful.metrics.base import score
+from heedful.metrics.base import LOWER, score
 from heedful.metrics.likelihood import Likelihood
 from heedful.models.base import Model
 from heedful.presets.base import Decode
@@ -23,8 +23,6 @@ from heedful.runs.config import RunConfig
 from heedful.runs.folder import RunFolder
 from heedful.runs.loading import load_model
 from heedful.text.base import Tokenizer
-
-LOWER = frozenset({"loss", "perplexity"})  # metrics of which less is better
 
 
 def merit(metrics: Mapping[str, Any], metric: str) -> tuple[float, float]:
