@@ -101,9 +101,6 @@ def test_a_folder_in_use_is_left_to_its_process(heedful, tiny_run: Path, tmp_pat
             "has no field 'train_size'",
         ),
         ([PROBLEM, "--preset", PRESET, "--device", "abacus"], "no device is named 'abacus'"),
-        (["--source", "a.en"], "--target FILE is missing"),
-        (["--target", "a.en"], "--source FILE is missing"),
-        ([PROBLEM, "--source", "a", "--target", "b"], "leave one of them out"),
     ],
 )
 def test_what_cannot_be_trained_is_said_before_anything_is_made(
@@ -112,50 +109,6 @@ def test_what_cannot_be_trained_is_said_before_anything_is_made(
     answer = heedful("train", *arguments, "--out", tmp_path / "run")
     assert answer.status == 2 and said in answer.err.splitlines()[-1]
     assert not (tmp_path / "run").exists()
-
-
-def own_files(folder: Path) -> list[str]:
-    words = ["red", "blue", "green", "old", "new"]
-    pairs = [f"{a} {b} {c}" for a in words for b in words for c in words]
-    (folder / "a.en").write_text("\n".join(pairs) + "\n")
-    (folder / "a.fr").write_text("\n".join(line[::-1] for line in pairs) + "\n")
-    return ["train", "--source", str(folder / "a.en"), "--target", str(folder / "a.fr")]
-
-
-OWN = [
-    "--preset",
-    PRESET,
-    *SMALL_SETTINGS[10:],
-    "--set",
-    "problem.text=characters",
-    "--set",
-    "problem.held_out=0.1",
-]
-
-
-def test_two_text_files_are_enough(heedful, tmp_path: Path) -> None:
-    answer = heedful(*own_files(tmp_path), "--out", tmp_path / "run", *OWN, "--steps", "2")
-    assert answer.status == 0, answer.err
-    assert (
-        json.loads((tmp_path / "run" / "config.json").read_text())["problem"]["name"] == "own_files"
-    )
-    (tmp_path / "in").write_text("red old ☃\n")
-    decoded = heedful("decode", tmp_path / "run", "-i", tmp_path / "in", "--strict")
-    assert decoded.status == 0 and len(decoded.lines) == 1
-
-
-def test_own_files_take_a_preset_by_themselves(heedful, tmp_path: Path) -> None:
-    command = own_files(tmp_path)
-    answer = heedful(*command, "--out", tmp_path / "run", "--set", "model.dim=oops")
-    assert answer.status == 2 and "model.dim must be a whole number" in answer.err
-
-
-def test_own_files_that_part_are_named(heedful, tmp_path: Path) -> None:
-    command = own_files(tmp_path)
-    with open(tmp_path / "a.fr", "a") as file:
-        file.write("one more\n")
-    answer = heedful(*command, "--out", tmp_path / "run", *OWN, "--steps", "1")
-    assert answer.status == 1 and "line 126 of" in answer.err.splitlines()[-1]
 
 
 def test_interactive_decodes_after_training(

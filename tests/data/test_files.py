@@ -1,3 +1,5 @@
+import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -34,9 +36,52 @@ def test_bytes_that_are_not_utf8_are_named_by_file_line_and_byte(tmp_path: Path)
         list(read_lines(path))
 
 
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"good\nb\0d\n", r"line 2 has a NUL byte at its byte 2\. Remove it with: tr -d"),
+        ("e\n".encode("utf-16"), r"line 1 .*looks like UTF-16\. Convert it with: iconv -f utf-16"),
+        (
+            gzip.compress(b"text\n"),
+            "line 1 .*It looks like gzip: unpack it, or let its name say so",
+        ),
+        (b"PK\x03\x04\0\n", "It looks like a zip archive: unpack it"),
+        (b"caf\xe9\n", "iconv -f latin1 -t utf-8"),
+        (b"x" * (1 << 24) + b"y\n", "line 1 is longer than 16 MiB"),
+    ],
+)
+def test_what_is_not_text_is_told_with_what_to_do(tmp_path: Path, data: bytes, said: str) -> None:
+    with pytest.raises(HeedfulError, match=rf"odd\.en is not .*{said}"):
+        list(read_lines(write(tmp_path / "odd.en", data)))
+
+
+def test_a_long_line_is_still_a_line(tmp_path: Path) -> None:
+    longest = b"x" * ((1 << 24) - 1) + b"\n"
+    assert [len(line) for line in read_lines(write(tmp_path / "a", longest))] == [(1 << 24) - 1]
+
+
+def test_a_pipe_is_told_to_be_written_to_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(HeedfulError, match="pipe is a pipe, which can be read only once"):
+        count_lines(tmp_path / "pipe")
+
+
+def test_lines_are_counted_once_as_long_as_the_file_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a", b"x\n" * 10)
+    assert count_lines(path) == 10 and count_lines(path, most=3) == 3
+    with monkeypatch.context() as patched:
+        patched.setattr("heedful.data.files._open", None)
+        assert count_lines(path) == 10
+    write(path, b"x\n" * 11)
+    assert count_lines(path) == 11
+
+
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(HeedfulError, match=r"no file .*a\.en"):
-        list(read_lines(tmp_path / "a.en"))
+    for read in (lambda path: list(read_lines(path)), count_lines):
+        with pytest.raises(HeedfulError, match=r"no file .*a\.en"):
+            read(tmp_path / "a.en")
 
 
 def test_a_folder_is_not_a_text_file(tmp_path: Path) -> None:
@@ -59,6 +104,7 @@ def test_a_file_that_may_not_be_read_says_why(
 def test_an_empty_file_is_an_error(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(HeedfulError, match="is empty: it must hold one text a line"):
         list(read_lines(write(tmp_path / "nothing", data)))
+    assert list(read_lines(tmp_path / "nothing", empty=True)) == []
 
 
 def test_lines_of_two_files_come_in_pairs(tmp_path: Path) -> None:

@@ -67,14 +67,12 @@ def one_line(text: str) -> str:
 
 
 def _checked(path: Path, called: str) -> Iterator[str]:
-    if path.is_file() and path.stat().st_size == 0:
-        return iter(())
     try:
-        for _ in read_lines(path):
+        for _ in read_lines(path, empty=True):
             pass
     except HeedfulError as error:
         raise HeedfulError(str(error).replace(str(path), called)) from error
-    return read_lines(path)
+    return read_lines(path, empty=True)
 
 
 def _writer(write: Callable[[bytes], object], flush: Callable[[], None] | None = None) -> Write:

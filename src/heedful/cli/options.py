@@ -10,7 +10,7 @@ import typer
 
 from heedful.config import parse_settings, vary
 from heedful.errors import UsageError
-from heedful.registry import load_plugin, presets, problems
+from heedful.registry import load_plugin, problems
 
 Settings = Annotated[
     list[str] | None,
@@ -57,12 +57,6 @@ def load_plugins(modules: Iterable[str] | None) -> None:
         if os.getcwd() not in sys.path:
             sys.path.insert(0, os.getcwd())
         load_plugin(module)
-
-
-def problem_and_preset(name: str, preset_name: str, settings: Iterable[str]) -> tuple[Any, Any]:
-    """The problem and preset of these names, with `--set` applied to each."""
-    of_problem, of_preset = split_settings(parse_settings(settings))
-    return vary(problems.get(name)(), of_problem), vary(presets.get(preset_name)(), of_preset)
 
 
 def problem_of(name: str, settings: Iterable[str]) -> Any:

@@ -1,11 +1,13 @@
 """`heedful train`: a problem and a preset into a run folder."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heedful.cli import initial, own_files
 from heedful.cli.interactive import converse
 from heedful.cli.options import (
     DATA,
@@ -14,20 +16,17 @@ from heedful.cli.options import (
     Plugins,
     Settings,
     load_plugins,
-    problem_and_preset,
     split_settings,
 )
 from heedful.cli.progress import Progress
 from heedful.cli.screen import first, say
 from heedful.config import parse_settings, vary
 from heedful.errors import UsageError
+from heedful.registry import presets, problems
 
 if TYPE_CHECKING:
     from heedful.runs.config import RunConfig
     from heedful.training.trainer import TrainResult
-
-OWN_FILES = "own_files"
-OWN_FILES_PRESET = "transformer_base_single_gpu"
 
 
 def train(
@@ -40,13 +39,16 @@ def train(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="RUN", help="The folder of the run.")
     ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option("--source", metavar="FILE", help="Your own text, one sentence a line."),
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option("--target", metavar="FILE", help="Its translation, line by line.")
-    ] = None,
+    source: own_files.Source = None,
+    target: own_files.Target = None,
+    pairs: own_files.Pairs = None,
+    fields: own_files.Fields = None,
+    valid_source: own_files.ValidSource = None,
+    valid_target: own_files.ValidTarget = None,
+    valid_pairs: own_files.ValidPairs = None,
+    test_source: own_files.TestSource = None,
+    test_target: own_files.TestTarget = None,
+    test_pairs: own_files.TestPairs = None,
     settings: Settings = None,
     steps: Annotated[
         int | None, typer.Option("--steps", min=1, help="Train for so many steps.")
@@ -54,6 +56,7 @@ def train(
     seed: Annotated[
         int | None, typer.Option("--seed", help="Of first weights, order and dropout.")
     ] = None,
+    init: initial.Init = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in RUN.")] = False,
     allow_changes: Annotated[
         bool, typer.Option("--allow-changes", help="Resume though the config differs.")
@@ -67,14 +70,16 @@ def train(
 ) -> None:
     """Train a model. Data is prepared first if it is not there.
 
-    PROBLEM may be left out with --source and --target (your own files), and with --resume (all that
-    is not given is as in the run).
+    PROBLEM may be left out with your own files (--source and --target, or --pairs; .gz, .bz2, .xz
+    and .zst are unpacked), and with --resume (all that is not given is as in the run).
 
     \b
     Example:
       heedful train algorithmic_reverse_binary40 --preset transformer_tiny --out runs/reverse
       heedful train --source train.en --target train.de --out runs/own
+      heedful train --pairs train.jsonl.gz --fields en,de --valid-pairs valid.jsonl --out runs/own
       heedful train --out runs/own --resume --steps 20000
+      heedful train --source more.en --target more.de --init runs/own --out runs/tuned
     """
     if out is None:
         raise UsageError("train needs --out RUN, the folder that the run is written to")
@@ -84,13 +89,40 @@ def train(
         changes.append(f"training.steps={steps}")
     if seed is not None:
         changes.append(f"training.seed={seed}")
-    if source is not None or target is not None:
-        problem, preset = _own_files(problem, preset, source, target)
-        changes = [f"problem.source={source}", f"problem.target={target}", *changes]
+    files = own_files.changes(
+        {
+            "source": source,
+            "target": target,
+            "pairs": pairs,
+            "fields": fields,
+            "valid_source": valid_source,
+            "valid_target": valid_target,
+            "valid_pairs": valid_pairs,
+            "test_source": test_source,
+            "test_target": test_target,
+            "test_pairs": test_pairs,
+        }
+    )
+    if files:
+        own_files.check_problem(problem)
+        problem = own_files.OWN_FILES
+    base = None
+    if init is not None:
+        base = initial.base_of(init, resume)
+        changes.append(f"training.init={init}")
+        if problem is not None:
+            files = {**initial.vocabulary_of(init, problem), **files}
     if resume and preset is None:
-        config = _resumed(out, problem, changes)
+        config = _resumed(out, problem, changes, files)
     else:
-        config = run_config(problem, preset, changes)
+        named = preset or (base.preset_name if base else own_files.PRESET if files else None)
+        config = run_config(problem, named, changes, files)
+        if base is not None and preset is None:  # all numbers as in the run it begins from
+            numbers = vary(base.preset, split_settings(parse_settings(changes))[1])
+            config = replace(config, preset=numbers)
+    own_files.check_files(
+        config.problem, preset_named=resume or preset is not None or base is not None
+    )
     say(
         summary(
             train_run(
@@ -104,8 +136,13 @@ def train(
         converse(heedful.load(out, device=device))
 
 
-def run_config(problem: str | None, preset: str | None, settings: Iterable[str]) -> "RunConfig":
-    """The config of a new run."""
+def run_config(
+    problem: str | None,
+    preset: str | None,
+    settings: Iterable[str],
+    files: Mapping[str, Any] | None = None,
+) -> "RunConfig":
+    """The config of a new run. `files` are fields of the problem too, which `--set` may change."""
     from heedful.runs.config import RunConfig
 
     if problem is None:
@@ -114,8 +151,13 @@ def run_config(problem: str | None, preset: str | None, settings: Iterable[str])
         )
     if preset is None:
         raise UsageError("train needs --preset NAME. See: heedful list presets")
-    made, numbers = problem_and_preset(problem, preset, settings)
-    return RunConfig(problem_name=problem, problem=made, preset_name=preset, preset=numbers)
+    of_problem, of_preset = split_settings(parse_settings(settings))
+    return RunConfig(
+        problem_name=problem,
+        problem=vary(problems.get(problem)(), {**(files or {}), **of_problem}),
+        preset_name=preset,
+        preset=vary(presets.get(preset)(), of_preset),
+    )
 
 
 def train_run(
@@ -156,32 +198,20 @@ def summary(result: "TrainResult") -> str:
     return "\n".join(lines)
 
 
-def _own_files(
-    problem: str | None, preset: str | None, source: str | None, target: str | None
-) -> tuple[str, str]:
-    if source is None or target is None:
-        missing = "--source" if source is None else "--target"
-        raise UsageError(f"your own files come in pairs: {missing} FILE is missing")
-    if problem not in (None, OWN_FILES):
-        raise UsageError(
-            f"--source and --target are the problem, so '{problem}' cannot be: "
-            "leave one of them out"
-        )
-    return OWN_FILES, preset or OWN_FILES_PRESET
-
-
-def _resumed(out: Path, problem: str | None, settings: Iterable[str]) -> "RunConfig":
+def _resumed(
+    out: Path, problem: str | None, settings: Iterable[str], files: Mapping[str, Any]
+) -> "RunConfig":
     """The config that a run has, with what `--set` and the like change in it."""
     from heedful.runs.config import RunConfig
     from heedful.runs.folder import RunFolder
 
     there = RunFolder.open(out).config()
     if problem not in (None, there.problem_name):
-        return run_config(problem, there.preset_name, settings)
+        return run_config(problem, there.preset_name, settings, files)
     of_problem, of_preset = split_settings(parse_settings(settings))
     return RunConfig(
         problem_name=there.problem_name,
-        problem=vary(there.problem, of_problem),
+        problem=vary(there.problem, {**files, **of_problem}),
         preset_name=there.preset_name,
         preset=vary(there.preset, of_preset),
     )

@@ -1,17 +1,24 @@
 """Text files, read line by line, with errors that name the file and the line.
 
 Only a newline ends a line (with a carriage return before it or not); other characters that some
-programs break lines at are part of the text. A byte order mark is skipped.
+programs break lines at are part of the text. A byte order mark is skipped. A file whose name ends
+in .gz, .bz2, .xz or .zst is unpacked as it is read.
 """
 
 import hashlib
+import os
+import stat
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
 
+from heedful.data.compression import looks_like, unpacked
 from heedful.errors import HeedfulError
 
+LONGEST = 1 << 24  # bytes in a line: what has more is hardly lines of text
 _BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BLOCK = 1 << 20
 
 
@@ -24,27 +31,20 @@ class ReadsFiles(Protocol):
         ...
 
 
-def read_lines(path: Path | str) -> Iterator[str]:
-    """The lines of a UTF-8 file, streamed. A file without any is an error."""
+def read_lines(path: Path | str, *, empty: bool = False) -> Iterator[str]:
+    """The lines of a UTF-8 file, streamed. A file without any is an error, unless it may be."""
     number = 0
-    with _open(path) as handle:
-        for number, line in enumerate(handle, start=1):
+    with _opened(path) as file:
+        while line := file.readline(LONGEST):
+            number += 1
             if number == 1:
                 line = line.removeprefix(_BOM)
                 if not line:
+                    number = 0
                     break
-            try:
-                yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise HeedfulError(
-                    f"{path} is not UTF-8 text: line {number:,} has the byte "
-                    f"0x{error.object[error.start]:02x} at its byte {error.start + 1:,} "
-                    f"({error.reason}). Convert it with: iconv -t utf-8"
-                ) from None
-        else:
-            if number:
-                return
-    raise HeedfulError(f"{path} is empty: it must hold one text a line")
+            yield _text(line, path, number)
+    if not (number or empty):
+        raise HeedfulError(f"{path} is empty: it must hold one text a line")
 
 
 def read_parallel(source: Path | str, target: Path | str) -> Iterator[tuple[str, str]]:
@@ -59,23 +59,82 @@ def read_parallel(source: Path | str, target: Path | str) -> Iterator[tuple[str,
     yield from zip(read_lines(source), read_lines(target), strict=True)
 
 
-def count_lines(path: Path | str) -> int:
-    """How many lines `read_lines` will give; the last one need not end in a newline."""
-    count, last = 0, b"\n"
-    with _open(path) as handle:
-        while block := handle.read(_BLOCK):
-            count += block.count(b"\n")
-            last = block
-    return count + (not last.endswith(b"\n"))
+def count_lines(path: Path | str, most: int | None = None) -> int:
+    """How many lines `read_lines` will give; the last one need not end in a newline.
+
+    Counting stops once there are `most`. A file that has not changed is not counted twice.
+    """
+    try:
+        now = os.stat(path)
+    except OSError:
+        return _count(str(path), most)  # which says what is wrong
+    if stat.S_ISFIFO(now.st_mode):
+        raise HeedfulError(f"{path} is a pipe, which can be read only once: write it to a file")
+    return _count_once(str(path), most, now.st_size, now.st_mtime_ns, now.st_ino)
 
 
 def content_hash(path: Path | str) -> str:
-    """The SHA-256 of what a file holds."""
+    """The SHA-256 of a file, as it lies there."""
     digest = hashlib.sha256()
-    with _open(path) as handle:
-        while block := handle.read(_BLOCK):
+    with _open(path) as file:
+        while block := file.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _count_once(path: str, most: int | None, *_: int) -> int:
+    return _count(path, most)
+
+
+def _count(path: str, most: int | None) -> int:
+    count, last = 0, b"\n"
+    with _opened(path) as file:
+        while block := file.read(_BLOCK):
+            count += block.count(b"\n")
+            last = block
+            if most is not None and count >= most:
+                return most
+    return count + (not last.endswith(b"\n"))
+
+
+def _text(line: bytes, path: Path | str, number: int) -> str:
+    """A line without its end, as text, or an error that says where it is not text."""
+    if len(line) == LONGEST and not line.endswith(b"\n"):
+        raise HeedfulError(
+            f"{path} is not lines of text: line {number:,} is longer than {LONGEST >> 20} MiB. "
+            "A line ends in a newline"
+        )
+    if b"\0" in line:
+        raise HeedfulError(
+            f"{path} is not plain text: line {number:,} has a NUL byte at its byte "
+            f"{line.index(0) + 1:,}. {_remedy(line, number)}"
+        )
+    try:
+        return line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise HeedfulError(
+            f"{path} is not UTF-8 text: line {number:,} has the byte "
+            f"0x{error.object[error.start]:02x} at its byte {error.start + 1:,} "
+            f"({error.reason}). {_remedy(line, number)}"
+        ) from None
+
+
+def _remedy(line: bytes, number: int) -> str:
+    kind = looks_like(line) if number == 1 else None
+    if kind == "zip":
+        return "It looks like a zip archive: unpack it"
+    if kind is not None:
+        return f"It looks like {kind}: unpack it, or let its name say so"
+    if number == 1 and line.startswith(_UTF16):
+        return "It looks like UTF-16. Convert it with: iconv -f utf-16 -t utf-8"
+    if b"\0" in line:
+        return "Remove it with: tr -d '\\0'. If there are many, the file is UTF-16 or no text"
+    return "Convert it from what it is, e.g.: iconv -f latin1 -t utf-8"
+
+
+def _opened(path: Path | str) -> BinaryIO:
+    return unpacked(_open(path), path)
 
 
 def _open(path: Path | str) -> BinaryIO:

@@ -39,6 +39,9 @@ def begin(
     else:
         RunFolder.create(out)  # now under the lock: no one may have begun a run in the meantime
     prepared = prepare(config.problem_name, config.problem, data_root, progress)
+    for split, counts in prepared.info["splits"].items():
+        if counts["empty"]:
+            notes.append(f"{counts['empty']:,} pairs of {split} were left out: a side is empty")
     if resume:
         _same_data(folder, prepared, allow_changes)
     else:

@@ -1,0 +1,60 @@
+"""`train --init RUN`: fine-tuning, with the other run's numbers and vocabulary."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .test_own_files import PRESET, TINY, text_files
+
+SUBWORDS = [*TINY, "--set", "problem.text=subwords", "--set", "problem.text.size=300"]
+
+
+@pytest.fixture
+def base(heedful, tmp_path: Path) -> Path:
+    run = tmp_path / "base"
+    answer = heedful(
+        "train", *text_files(tmp_path), "--preset", PRESET, *SUBWORDS, "--out", run, "--steps", "2"
+    )
+    assert answer.status == 0, answer.err
+    return run
+
+
+def test_a_run_begins_from_another_with_its_numbers_and_its_vocabulary(heedful, base) -> None:
+    tuned = base.parent / "tuned"
+    for side in ("more.en", "more.fr"):
+        lines = [f"zwölf {a} Boxkämpfer {b}" for a in "abcdefg" for b in "hijklmn"]
+        (base.parent / side).write_text("\n".join(lines) + "\n")
+    files = ["--source", base.parent / "more.en", "--target", base.parent / "more.fr"]
+    held_out = ["--set", "problem.held_out=0.1", "--set", "problem.text.extend=4"]
+    answer = heedful("train", *files, "--init", base, "--out", tuned, "--steps", "3", *held_out)
+    assert answer.status == 0, answer.err
+    assert f"beginning from {base}" in answer.err and "4 pieces are new" in answer.err
+    before = json.loads((base / "config.json").read_text())
+    after = json.loads((tuned / "config.json").read_text())
+    assert after["settings"]["model"] == before["settings"]["model"]
+    assert after["settings"]["training"]["init"] == str(base)
+    assert after["problem"]["fields"]["text"]["path"] == str(base / "vocab" / "shared.json")
+    resumed = heedful("train", "--out", tuned, "--resume", "--steps", "4")
+    assert resumed.status == 0 and "beginning from" not in resumed.err
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--resume"], "--init is for the beginning of a run"),
+        (["--preset", PRESET], "Use the same model"),
+    ],
+)
+def test_what_cannot_begin_from_another_is_said(heedful, base, more, says) -> None:
+    answer = heedful(
+        "train", *text_files(base.parent), "--init", base, "--out", base.parent / "x", *more
+    )
+    assert answer.status == 2 and says in answer.err
+
+
+def test_there_must_be_a_run_to_begin_from(heedful, tmp_path) -> None:
+    answer = heedful(
+        "train", *text_files(tmp_path), "--init", tmp_path / "no", "--out", tmp_path / "x"
+    )
+    assert answer.status == 1 and "there is no such folder" in answer.err
