@@ -5,7 +5,7 @@ import pytest
 
 import heedful.registry as registry_module
 from heedful.errors import UsageError
-from heedful.registry import Registry, load_entry_points, load_plugin, presets
+from heedful.registry import Registry, load_entry_points, load_plugin, presets, problems
 
 
 @pytest.fixture
@@ -64,10 +64,12 @@ def test_a_retired_name_says_what_to_ask_for(room) -> None:
 
 
 def test_every_retired_name_leads_to_one_that_is_there() -> None:
-    for name, ours in presets.retired.items():
-        assert ours in presets.names()
-        with pytest.raises(UsageError, match=f"Here it is: {ours}"):
-            presets.get(name)
+    for registry in (presets, problems):
+        assert registry.retired
+        for name, ours in registry.retired.items():
+            assert ours in registry.names()
+            with pytest.raises(UsageError, match=f"Here it is: {ours}"):
+                registry.get(name)
 
 
 def test_a_room_is_walked_so_a_new_file_is_found_by_existing(tmp_path, monkeypatch) -> None:

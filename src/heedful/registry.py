@@ -129,7 +129,15 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-problems: Registry[Any] = Registry("problem", "heedful.problems")
+problems: Registry[Any] = Registry(
+    "problem",
+    "heedful.problems",
+    retired={
+        "translate_ende_wmt32k": "wmt14_en_de",
+        "translate_enfr_wmt32k": "wmt14_en_fr",
+        "translate_enfr_wmt_small32k": "wmt14_en_fr",
+    },
+)
 models: Registry[Any] = Registry("model", "heedful.models")
 presets: Registry[Any] = Registry(
     "preset",

@@ -16,14 +16,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from filelock import AcquireReturnProxy, FileLock, Timeout
 
 from heedful.config import from_json, to_json
 from heedful.data.files import ReadsFiles, content_hash
+from heedful.data.progress import Progress, silent
 from heedful.data.replay import Replay
 from heedful.data.shards import Shards, ShardWriter
+from heedful.data.sources import FOLDER, Examples, Fetches
 from heedful.errors import HeedfulError, UsageError
 from heedful.problems.base import TRAIN, Example, Problem
 from heedful.registry import problems
@@ -37,16 +39,6 @@ _CHUNK_EXAMPLES = 4_096  # encoded at a time, or fewer if they are long
 _CHUNK_CHARACTERS = 1_000_000
 
 Column = list[str | list[int]]
-
-
-class Progress(Protocol):
-    """Told how far a long work is: how many are done, and of what."""
-
-    def __call__(self, done: int, note: str) -> None: ...
-
-
-def silent(done: int, note: str) -> None:
-    """The progress of nobody who wants to know."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +117,8 @@ def prepare(
             partial = folder.with_name(folder.name + ".partial")
             shutil.rmtree(partial, ignore_errors=True)  # of one that was killed
             try:
-                _make(partial, name, problem, mark, seed, progress)
+                read = source_of(problem, root, progress)
+                _make(partial, name, problem, read, mark, seed, progress)
                 os.replace(partial, folder)
             except BaseException:
                 shutil.rmtree(partial, ignore_errors=True)
@@ -155,12 +148,25 @@ def _only_one(folder: Path, progress: Progress) -> AcquireReturnProxy:
         return lock.acquire()
 
 
+def source_of(problem: Problem, root: Path, progress: Progress = silent) -> Examples:
+    """Where a problem's raw examples come from; what must be downloaded for it, is."""
+    if isinstance(problem, Fetches):
+        return problem.fetch(Path(root) / FOLDER, progress)
+    return problem.examples
+
+
 def _make(
-    folder: Path, name: str, problem: Problem, mark: str, seed: int, progress: Progress
+    folder: Path,
+    name: str,
+    problem: Problem,
+    read: Examples,
+    mark: str,
+    seed: int,
+    progress: Progress,
 ) -> None:
     def examples(split: str) -> Iterator[Example]:
         rng = random.Random(f"{name}/{split}/{seed}")
-        return islice(problem.examples(split, rng), problem.sizes[split])
+        return islice(read(split, rng), problem.sizes[split])
 
     vocab = folder / "vocab"
     vocab.mkdir(parents=True)
