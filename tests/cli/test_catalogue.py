@@ -81,7 +81,7 @@ def test_everything_that_is_listed_can_be_shown(heedful, kind: str) -> None:
     [
         (
             ["transformer_bas"],
-            "no preset, problem or model named 'transformer_bas'. Close: transformer_base",
+            "no preset, problem, model or claim named 'transformer_bas'. Close: transformer_base",
         ),
         (["transformer_base_v3"], "that is Tensor2Tensor's name. Here it is: transformer_base"),
         (["transformer_tiny", "--set", "model.dmi=3"], "has no field 'dmi'. Close: dim."),

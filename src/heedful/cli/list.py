@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from heedful.claims.base import claims
 from heedful.cli.options import Json, Plugins, load_plugins
 from heedful.cli.screen import columns, note, say, say_json
 from heedful.errors import UsageError, nearest
@@ -15,12 +16,13 @@ KINDS: dict[str, Registry] = {
     "models": models,
     "presets": presets,
     "metrics": metrics,
+    "claims": claims,
 }
 
 
 def list_things(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="problems, models, presets or metrics.")
+        str, typer.Argument(metavar="KIND", help="problems, models, presets, metrics or claims.")
     ],
     pattern: Annotated[
         str, typer.Argument(help="Only names like this, e.g. 'algorithmic_*'.")
@@ -28,7 +30,7 @@ def list_things(
     json: Json = False,
     plugin: Plugins = None,
 ) -> None:
-    """List problems, models, presets or metrics, one line each.
+    """List problems, models, presets, metrics or claims, one line each.
 
     \b
     Example:

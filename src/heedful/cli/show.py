@@ -1,9 +1,10 @@
-"""`heedful show`: every field of a preset, problem or model, and where its value came from."""
+"""`heedful show`: every field of a preset, problem, model or claim, and where it came from."""
 
 from typing import Annotated, Any
 
 import typer
 
+from heedful.claims.base import claims
 from heedful.cli.options import Json, Plugins, Settings, load_plugins, split_settings
 from heedful.cli.provenance import made_by, origins, table
 from heedful.cli.screen import columns, say, say_json, value
@@ -13,12 +14,12 @@ from heedful.registry import Registry, models, presets, problems
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A preset, problem or model.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A preset, problem, model or claim.")],
     settings: Settings = None,
     json: Json = False,
     plugin: Plugins = None,
 ) -> None:
-    """Show every field of a preset, problem or model.
+    """Show every field of a preset, problem, model or claim.
 
     Beside each value stands where it came from: a default, a preset, or --set.
 
@@ -27,10 +28,17 @@ def show(
       heedful show transformer_tiny --set model.dim=32
     """
     load_plugins(plugin)
-    shown = _shown(_registry(name), name, parse_settings(settings or ()))
+    changes = parse_settings(settings or ())
+    shown, *also = [_shown(registry, name, changes) for registry in _registries(name)]
     if json:
-        say_json(shown)
+        say_json({**shown, **({"also": also} if also else {})})
         return
+    for each in (shown, *also):
+        _say(name, each)
+
+
+def _say(name: str, shown: dict[str, Any]) -> None:
+    """One thing in lines."""
     say(f"{name}: a {shown['kind']}. {shown['description']}")
     for part in ("features", "splits"):
         if part in shown:
@@ -46,23 +54,29 @@ def show(
         say(columns(rows, indent="  "))
 
 
-def _registry(name: str) -> Registry:
-    shelves = (presets, problems, models)
-    for registry in shelves:
-        if name in registry.names():
-            return registry
+def _registries(name: str) -> list[Registry]:
+    """Where a name is found; a preset and a claim may have the same."""
+    shelves = (presets, problems, models, claims)
+    found = [registry for registry in shelves if name in registry.names()]
+    if found:
+        return found
     for registry in shelves:
         if name in registry.retired:
             registry.get(name)  # says what Tensor2Tensor's name is here
     close = nearest(name, [other for registry in shelves for other in registry.names()])
     raise UsageError(
-        f"no preset, problem or model named '{name}'.{close} "
-        "All: heedful list presets, heedful list problems, heedful list models"
+        f"no preset, problem, model or claim named '{name}'.{close} "
+        "All: heedful list presets, heedful list problems, heedful list models, heedful list claims"
     )
 
 
 def _shown(registry: Registry, name: str, changes: dict[str, str]) -> dict[str, Any]:
     head = {"name": name, "kind": registry.noun, "description": registry.describe(name)}
+    if registry is claims:
+        from heedful.claims.report import described
+
+        told = flat(described(registry.get(name)()))
+        return {**head, "fields": table(told, dict.fromkeys(told, "claim"))}
     of_problem, others = split_settings(changes)
     if registry is models:
         from heedful.models.base import ModelConfig

@@ -1,0 +1,82 @@
+"""How far apart two symbols may stand and still be joined, by how long the path between them is."""
+
+from dataclasses import replace
+
+from heedful.claims.arms import Arm, Budget, Small, Trainings
+from heedful.claims.base import Claim, Context, Measured, Paper, Point, claims
+from heedful.claims.readings import Reading
+from heedful.claims.targets import AtLeast
+from heedful.claims.transformer import ATTENTION, TINY_MODEL
+
+DISTANCES = (16, 64, 256)
+KEPT = 8  # symbols to say again
+EXAMPLES = 32  # of a step, at every distance as many
+
+# A family joins by its preset; each is trained for as many steps at every distance.
+FAMILIES = {"self_attention": "transformer_lm_recall"}
+
+
+@claims.register("attention_path_length")
+def attention_path_length() -> Claim:
+    """Self-attention recalls what stood far back as well as what stood near."""
+    return Claim(
+        name="attention_path_length",
+        system="Transformer, decoder alone; recurrent and convolutional ones are not here yet",
+        paper=Paper(
+            **ATTENTION,
+            where="Table 1",
+            figure="path length: 1 for self-attention, n for recurrence, log n for convolution",
+        ),
+        statement="Self-attention joins any two places by a path of constant length, "
+        "so that far dependencies are as easy to learn as near ones.",
+        task=f"recall: say {KEPT} digits again after n others",
+        targets=tuple(
+            AtLeast(f"self_attention_{distance}/token_accuracy", 95.0) for distance in DISTANCES
+        ),
+        cost="20 minutes on two CPU cores, 5 on a GPU",
+        measure=measure,
+    )
+
+
+def measure(context: Context) -> Measured:
+    """Train each family at each distance; what comes out is a curve over distances."""
+    measured = TRAININGS(context)
+    curve: dict[str, list[Point]] = {}
+    for family in FAMILIES:
+        for distance in DISTANCES:
+            number = measured.numbers[f"{family}_{distance}/token_accuracy"]
+            point = {"distance": distance, "token_accuracy": number.mean}
+            curve.setdefault(family, []).append(point)
+    return replace(measured, curve=curve)
+
+
+TRAININGS = Trainings(
+    arms=tuple(
+        Arm(
+            name=f"{family}_{distance}",
+            problem="recall",
+            preset=preset,
+            settings={
+                "problem.distance": distance,
+                "problem.kept": KEPT,
+                "batch.tokens": EXAMPLES * (KEPT + distance + 1),
+            },
+            readings=(Reading(metrics=("token_accuracy", "exact_match"), checkpoint="latest"),),
+        )
+        for family, preset in FAMILIES.items()
+        for distance in DISTANCES
+    ),
+    budget=Budget(steps=1_000),
+    seeds=(1, 2, 3),
+    small=Small(
+        settings={
+            **TINY_MODEL,
+            "decode.beam": 1,
+            "problem.distance": 8,
+            "problem.train_examples": 40,
+            "problem.valid_examples": 2,
+            "problem.test_examples": 2,
+        },
+    ),
+    notes=("the recurrent and convolutional sides join when those models are here",),
+)

@@ -1,0 +1,114 @@
+"""`heedful reproduce`: a paper's claim, measured here and written down."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from heedful.cli.options import DATA, Data, Device, Json, Plugins, load_plugins
+from heedful.cli.progress import Progress
+from heedful.cli.screen import columns, note, say, say_json
+from heedful.errors import UsageError
+
+RESULTS = Path("results")
+PAGE = "RESULTS.md"  # beside the folder of the records
+
+
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="CLAIM", help="See: heedful list claims.")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every claim, one after the other.")] = False,
+    budget: Annotated[
+        Literal["full", "smoke"],
+        typer.Option(
+            "--budget",
+            help="full measures; smoke only tries the code, in seconds on a CPU.",
+        ),
+    ] = "full",
+    seeds: Annotated[
+        str, typer.Option("--seeds", metavar="A,B", help="Instead of the claim's own seeds.")
+    ] = "",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Train anew what is trained already.")
+    ] = False,
+    write_results: Annotated[
+        bool, typer.Option("--write-results", help=f"Write {PAGE} from all records that are there.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder for records.")
+    ] = RESULTS,
+    device: Device = "auto",
+    data: Data = DATA,
+    json: Json = False,
+    plugin: Plugins = None,
+) -> None:
+    """Measure what a paper claims: train, score, compare with the figure to reach.
+
+    Runs stay in runs/reproduce/CLAIM; asked again, what is trained is used and what was cut short
+    goes on. The record is written to results/CLAIM.json, reached or not.
+
+    \b
+    Example:
+      heedful reproduce transformer_reverse
+      heedful reproduce --all --budget smoke
+      heedful reproduce --write-results
+    """
+    if sum((name is not None, all_)) != 1 and not (write_results and name is None and not all_):
+        raise UsageError(
+            "reproduce takes a CLAIM (see: heedful list claims), or --all, or --write-results"
+        )
+    load_plugins(plugin)
+    from heedful.claims.base import Context, claims
+    from heedful.claims.report import report
+    from heedful.claims.runner import RUNS
+    from heedful.claims.runner import reproduce as measure
+    from heedful.runs.durable import write_file
+
+    names = claims.names() if all_ else [name] if name is not None else []
+    for wanted in names:
+        claims.get(wanted)  # a wrong name is said first
+    progress = Progress()
+    context = Context(
+        budget=budget,
+        seeds=_numbers(seeds),
+        device=device,
+        data=Path(data),
+        runs=RUNS,
+        fresh=fresh,
+        note=note,
+        progress=progress,
+    )
+    made = []
+    for wanted in names:
+        note(f"{wanted}, budget {budget}")
+        record, path = measure(wanted, context, out)
+        progress.end()
+        made.append(record)
+        if not json:
+            say(told(record, path))
+    if json and names:
+        say_json(made if all_ else made[0])
+    if write_results:
+        page = out.parent / PAGE
+        write_file(page, report(out))
+        note(f"wrote {page}")
+
+
+def told(record: dict[str, Any], path: Path) -> str:
+    """A record in lines: paper, baseline, ours, and whether it was reached."""
+    from heedful.claims.report import summary
+
+    cells = summary(record)
+    rows = list(zip(("claim", "paper", "baseline", "ours", "reached"), cells, strict=True))
+    if record["reason"]:
+        rows.append(("why", record["reason"]))
+    rows += [("note", text) for text in record["notes"]]
+    return columns([*rows, ("record", str(path))])
+
+
+def _numbers(seeds: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(seed) for seed in seeds.split(",") if seed.strip())
+    except ValueError:
+        raise UsageError(f"--seeds takes numbers, as in --seeds 1,2,3, got '{seeds}'") from None

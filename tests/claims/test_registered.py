@@ -1,0 +1,63 @@
+"""Every registered claim: its record is whole, and its code runs."""
+
+import inspect
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from heedful.claims.arms import Small, Trainings
+from heedful.claims.base import Claim, Context, claims
+from heedful.claims.runner import reproduce
+from heedful.claims.transformer import TINY_MODEL
+from heedful.metrics.base import metrics
+
+REAL = Path(__file__).parent.parent.parent.parent / "shared" / "data"
+
+
+@pytest.mark.parametrize("name", claims.names())
+def test_the_code_of_every_claim_runs(name: str, context: Context, tmp_path: Path) -> None:
+    made, path = reproduce(name, replace(context, budget="smoke"), tmp_path)
+    assert path.exists() and made["claim"] == name and made["reached"] is None
+    assert made["measured"] and made["target"] and made["curve"] is not None
+    aimed = {target["number"] for target in made["target"]}
+    assert aimed <= set(made["measured"]), "a target that nothing measures"
+
+
+def trainings_of(claim: Claim) -> Trainings:
+    """The trainings that a claim is, or that its own measurement begins with."""
+    if isinstance(claim.measure, Trainings):
+        return claim.measure
+    return inspect.getmodule(claim.measure).TRAININGS
+
+
+@pytest.mark.parametrize("name", claims.names())
+def test_every_claim_says_what_it_is(name: str) -> None:
+    claim = claims.get(name)()
+    assert claim.name == name and claims.describe(name)
+    assert claim.statement.endswith(".") and claim.paper.url.startswith("https://")
+
+
+@pytest.mark.parametrize("name", claims.names())
+def test_what_a_claim_trains_exists_and_its_names_are_its_own(name: str) -> None:
+    trainings = trainings_of(claims.get(name)())
+    names = [arm.name for arm in trainings.arms]
+    assert len(names) == len(set(names))
+    for arm in trainings.arms:
+        config = trainings.config(arm, 3, smoke=False)
+        assert config.preset.training.steps == trainings.budget.steps
+        wanted = {metric for reading in arm.readings for metric in reading.metrics}
+        assert wanted <= {*metrics.names(), "loss", "perplexity"}
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason=f"no corpora at {REAL}")
+def test_a_claim_on_a_real_corpus_is_measured(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEEDFUL_MIRROR", str(REAL))
+    trainings = trainings_of(claims.get("transformer_multi30k_cpu")())
+    small = Small(settings={**TINY_MODEL, "problem.text.size": 500}, steps=1, examples=2)
+    measured = replace(trainings, small=small)(replace(context, budget="smoke"))
+    assert "case:lc" in measured.numbers["en_de/bleu_multi30k"].signature
+    assert "case:mixed" in measured.numbers["en_de/bleu"].signature
+    assert (context.runs / "en_de-seed1").exists()

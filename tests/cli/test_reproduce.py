@@ -1,0 +1,67 @@
+"""`reproduce`: a claim by its name, all of them, and the page of results."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from heedful.claims.base import claims
+
+CLAIM = "transformer_reverse"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to stand in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_claim_is_tried_and_told(heedful, here: Path) -> None:
+    answer = heedful("reproduce", CLAIM, "--budget", "smoke", "--device", "cpu")
+    assert answer.status == 0, answer.err
+    told = dict(line.split(maxsplit=1) for line in answer.lines)
+    assert set(told) == {"claim", "paper", "baseline", "ours", "reached", "why", "record"}
+    assert told["claim"] == CLAIM and told["reached"] == "not measured"
+    assert told["record"] == f"results/smoke/{CLAIM}.json"
+    assert (here / told["record"]).exists() and not (here / "runs").exists()
+
+
+def test_json_is_the_record(heedful, here: Path) -> None:
+    answer = heedful("reproduce", CLAIM, "--budget", "smoke", "--json", "--out", "elsewhere")
+    assert answer.status == 0, answer.err
+    written = json.loads((here / "elsewhere" / "smoke" / f"{CLAIM}.json").read_text())
+    assert answer.json()["claim"] == CLAIM and answer.json().keys() == written.keys()
+
+
+def test_all_claims_can_be_asked_for_at_once(heedful, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claims, "names", lambda *_: [CLAIM])
+    answer = heedful("reproduce", "--all", "--budget", "smoke", "--json", "--seeds", "4,5")
+    assert answer.status == 0, answer.err
+    assert [record["claim"] for record in answer.json()] == [CLAIM]
+    assert "--seeds 4,5" in answer.json()[0]["command"]
+
+
+def test_the_page_of_results_is_written_beside_the_records(heedful, here: Path) -> None:
+    answer = heedful("reproduce", "--write-results")
+    assert answer.status == 0 and answer.out == "" and "wrote RESULTS.md" in answer.err
+    assert "No claim has been measured yet." in (here / "RESULTS.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["transformer_revers"], "no claim named 'transformer_revers'. Close: transformer_reverse"),
+        ([], "reproduce takes a CLAIM"),
+        ([CLAIM, "--all"], "reproduce takes a CLAIM"),
+        ([CLAIM, "--seeds", "one"], "--seeds takes numbers"),
+        ([CLAIM, "--budget", "huge"], "'huge' is not one of"),
+    ],
+)
+def test_wrong_usage_is_said_in_a_line(heedful, arguments: list[str], said: str) -> None:
+    answer = heedful("reproduce", *arguments)
+    assert answer.status == 2 and said in answer.err and len(answer.err.splitlines()) == 1
+
+
+def test_help_has_an_example(heedful) -> None:
+    assert "heedful reproduce transformer_reverse" in heedful("reproduce", "--help").out
