@@ -1,0 +1,138 @@
+"""`heedful doctor`: what is so about the data and the run, before hours are spent."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heedful.cli import own_files
+from heedful.cli.options import (
+    DATA,
+    Data,
+    Device,
+    Json,
+    Plugins,
+    Settings,
+    load_plugins,
+    split_settings,
+)
+from heedful.cli.progress import Progress
+from heedful.cli.screen import first, note, say, say_json
+from heedful.config import parse_settings, vary
+from heedful.errors import HeedfulError, UsageError
+from heedful.registry import presets, problems
+
+if TYPE_CHECKING:
+    from heedful.doctor.report import Report
+    from heedful.runs.config import RunConfig
+
+
+def doctor(
+    problem: Annotated[
+        str | None, typer.Argument(metavar="PROBLEM", help="See: heedful list problems.")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", metavar="NAME", help="See: heedful list presets.")
+    ] = None,
+    source: own_files.Source = None,
+    target: own_files.Target = None,
+    pairs: own_files.Pairs = None,
+    fields: own_files.Fields = None,
+    valid_source: own_files.ValidSource = None,
+    valid_target: own_files.ValidTarget = None,
+    valid_pairs: own_files.ValidPairs = None,
+    test_source: own_files.TestSource = None,
+    test_target: own_files.TestTarget = None,
+    test_pairs: own_files.TestPairs = None,
+    settings: Settings = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a page with histograms, too."),
+    ] = None,
+    examples: Annotated[
+        int,
+        typer.Option(
+            "--examples", metavar="N", min=0, help="Texts of each split to read; 0 for all."
+        ),
+    ] = 50_000,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if there is a problem.")
+    ] = False,
+    json: Json = False,
+    device: Device = "auto",
+    data: Data = DATA,
+    plugin: Plugins = None,
+) -> None:
+    """Look at the data and try the run, before hours are spent.
+
+    Says what is left out and why, what is there twice or seems wrong, and how much memory, time and
+    disk the run will take. The worst comes first.
+
+    \b
+    Example:
+      heedful doctor algorithmic_reverse_binary40 --preset transformer_tiny
+      heedful doctor --source train.en --target train.fr --preset transformer_small --html look.html
+    """
+    load_plugins(plugin)
+    files = own_files.changes(
+        {
+            "source": source,
+            "target": target,
+            "pairs": pairs,
+            "fields": fields,
+            "valid_source": valid_source,
+            "valid_target": valid_target,
+            "valid_pairs": valid_pairs,
+            "test_source": test_source,
+            "test_target": test_target,
+            "test_pairs": test_pairs,
+        }
+    )
+    if files:
+        own_files.check_problem(problem)
+        problem, preset = own_files.OWN_FILES, preset or own_files.PRESET
+    config = _config(problem, preset, settings or (), files)
+    from heedful.doctor.examination import examine
+
+    progress = Progress()
+    report = examine(config, Path(data), device=device, examples=examples, progress=progress)
+    progress.end()
+    if json:
+        say_json(report.to_json())
+    else:
+        say(report.text())
+    if html is not None and first():
+        _write(html, report)
+    if strict and report.counts["problem"]:
+        raise HeedfulError(f"{report.summary()}. --strict asks for no problems")
+
+
+def _config(
+    problem: str | None, preset: str | None, settings: Iterable[str], files: Mapping[str, Any]
+) -> "RunConfig":
+    from heedful.runs.config import RunConfig
+
+    if problem is None:
+        raise UsageError(
+            "doctor needs a PROBLEM (see: heedful list problems), or --source FILE --target FILE"
+        )
+    if preset is None:
+        raise UsageError("doctor needs --preset NAME. See: heedful list presets")
+    of_problem, of_preset = split_settings(parse_settings(settings))
+    return RunConfig(
+        problem_name=problem,
+        problem=vary(problems.get(problem)(), {**files, **of_problem}),
+        preset_name=preset,
+        preset=vary(presets.get(preset)(), of_preset),
+    )
+
+
+def _write(path: Path, report: "Report") -> None:
+    from heedful.doctor.page import page
+
+    try:
+        path.write_text(page(report), encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise HeedfulError(f"cannot write {path}: {error.strerror or error}") from error
+    note(f"wrote {path}")
