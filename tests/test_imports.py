@@ -12,7 +12,7 @@ SOURCE = Path(heedful.__file__).parent
 # A room may import from rooms on lower floors and from itself.
 FLOORS = [
     {"errors"},
-    {"config", "registry"},
+    {"config", "registry", "viz"},
     {"nn", "text"},
     {"modalities", "data"},
     {"models", "problems", "optim", "metrics"},
@@ -20,7 +20,8 @@ FLOORS = [
     {"runs"},
     {"decoding", "distributed"},
     {"training"},
-    {"laws"},
+    {"laws", "doctor", "claims"},
+    {"compare"},
     {"cli"},
     {"__init__", "__main__"},
 ]

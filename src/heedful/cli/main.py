@@ -14,11 +14,14 @@ import typer
 
 from heedful import __version__
 from heedful.cli.average import average
+from heedful.cli.compare import compare
 from heedful.cli.decode import decode
 from heedful.cli.demo import demo
+from heedful.cli.doctor import doctor
 from heedful.cli.evaluate import evaluate
 from heedful.cli.list import list_things
 from heedful.cli.prepare import prepare
+from heedful.cli.reproduce import reproduce
 from heedful.cli.score import score
 from heedful.cli.screen import first
 from heedful.cli.show import show
@@ -32,11 +35,14 @@ VERBS: dict[str, Callable[..., None]] = {
     "list": list_things,
     "show": show,
     "prepare": prepare,
+    "doctor": doctor,
     "train": train,
     "evaluate": evaluate,
     "decode": decode,
     "average": average,
     "score": score,
+    "compare": compare,
+    "reproduce": reproduce,
 }
 
 # What the parser raises for wrong usage, however the installed typer spells it.
