@@ -7,7 +7,9 @@ Makefile. Python blocks are run as they stand; those of CONTRIBUTING.md form a p
 used and held to the laws in a process of its own.
 """
 
+import gzip
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -63,6 +65,14 @@ def commands(page: Path) -> list[str]:
 def cut(arguments: list[str]) -> list[str]:
     """A command that takes hours, made to take a second."""
     verb = arguments[0]
+    if verb == "compare":
+        small = {**MODEL, **ALGORITHMIC}
+        shorter = [re.sub(r"^(steps:)\d+$", r"\g<1>2", argument) for argument in arguments]
+        return shorter + [part for k, v in small.items() for part in ("--set", f"{k}={v}")]
+    if verb == "doctor":
+        own = {"--source", "--pairs", "own_files"} & set(arguments)
+        small = {**MODEL, **(OWN if own else ALGORITHMIC)}
+        return arguments + [part for k, v in small.items() for part in ("--set", f"{k}={v}")]
     if verb not in ("train", "demo"):
         return arguments
     shorter = [
@@ -78,8 +88,10 @@ def cut(arguments: list[str]) -> list[str]:
         shorter += ["--steps", "2"]
     if "--resume" in shorter:
         return shorter
+    if "--init" in shorter:  # small already, as what it begins from is
+        return [*shorter, "--set", f"problem.held_out={OWN['problem.held_out']}"]
     small = ALGORITHMIC
-    if {"--source", "own_files"} & set(shorter):
+    if {"--source", "--pairs", "own_files"} & set(shorter):
         small = OWN
     elif {"demo", "translate_demo_en_fr"} & set(shorter):
         small = DEMO
@@ -127,11 +139,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "a": 600,
         "b": 60,
         "valid": 9,
+        "test": 9,
         "sentences": 3,
         "new": 2,
     }.items():
         (tmp_path / f"{name}.en").write_text("\n".join(english[:lines]) + "\n")
         (tmp_path / f"{name}.fr").write_text("\n".join(french[:lines]) + "\n")
+    rows = list(zip(english, french, strict=True))[:300]
+    (tmp_path / "train.tsv").write_text("".join(f"{en}\t{fr}\n" for en, fr in rows))
+    (tmp_path / "valid.tsv").write_text("".join(f"7\t{en}\t{fr}\n" for en, fr in rows[:9]))
+    (tmp_path / "mined.tsv").write_text("".join(f"7\t{en}\t{fr}\n" for en, fr in rows))
+    with gzip.open(tmp_path / "train.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps({'en': en, 'fr': fr})}\n" for en, fr in rows)
+    (tmp_path / "new.en.gz").write_bytes(gzip.compress((tmp_path / "new.en").read_bytes()))
     (tmp_path / "reference.fr").write_text("\n".join(french[:3]) + "\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path

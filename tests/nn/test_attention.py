@@ -75,9 +75,7 @@ def test_a_query_that_may_see_nothing_reads_zeros_in_every_kernel() -> None:
 
 
 @pytest.mark.parametrize("biased", [False, True])
-def test_fused_gives_pytorch_no_row_of_the_mask_with_nothing_in_it(
-    monkeypatch, biased
-) -> None:
+def test_fused_gives_pytorch_no_row_of_the_mask_with_nothing_in_it(monkeypatch, biased) -> None:
     """Its GPU kernels answer such a row with garbage, and with gradients that are not numbers."""
     masks = []
 
