@@ -6,66 +6,47 @@ from html import escape
 from heedful.doctor.finding import Case, Finding, shortened
 from heedful.doctor.lengths import Bar, Lengths
 from heedful.doctor.report import Report
+from heedful.viz.page import page as document
 
 WIDTH, HEIGHT, FOOT = 480, 120, 18  # of a histogram, in its own units
 
 _STYLE = """
-:root { color-scheme: light dark; --ink: #1d2129; --paper: #fff; --soft: #5a6270; --line: #d4d8df;
-  --bar: #2f6fb0; --problem: #b3261e; --warning: #8a5a00; --note: #2a5d94; --ok: #2c6e3a; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e8ec; --paper: #16181d; --soft: #a3abb8;
-  --line: #3a404a; --bar: #7db4ea; --problem: #ff8f87; --warning: #f0bc62; --note: #8fc1f2;
-  --ok: #86d196; } }
-body { margin: 0 auto; max-width: 62rem; padding: 1.5rem; background: var(--paper);
-  color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+:root { --bar: #2f6fb0; --problem: #b3261e; --warning: #8a5a00; --note: #2a5d94; --ok: #2c6e3a; }
+@media (prefers-color-scheme: dark) { :root { --bar: #7db4ea; --problem: #ff8f87;
+  --warning: #f0bc62; --note: #8fc1f2; --ok: #86d196; } }
 ul.findings { list-style: none; padding: 0; }
 ul.findings > li { border-left: .3rem solid var(--line); margin: .8rem 0; padding: .1rem .8rem; }
 li.problem { border-color: var(--problem) !important; } .problem > b { color: var(--problem); }
 li.warning { border-color: var(--warning) !important; } .warning > b { color: var(--warning); }
 .note > b { color: var(--note); } .ok > b { color: var(--ok); }
-p { margin: .2rem 0; } .advice, figcaption, .aside { color: var(--soft); }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { border-bottom: 1px solid var(--line); padding: .2rem .8rem .2rem 0; text-align: left;
-  vertical-align: top; overflow-wrap: anywhere; }
-td.number { font-variant-numeric: tabular-nums; text-align: right; overflow-wrap: normal; }
-.charts { display: grid; gap: 1.2rem;
-  grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); }
-figure { margin: 0; } svg { height: auto; width: 100%; } svg rect { fill: var(--bar); }
-svg text { fill: var(--soft); font-size: 13px; } svg line { stroke: var(--line); }
+p { margin: .2rem 0; } .advice { color: var(--soft); } td { overflow-wrap: anywhere; }
+svg rect { fill: var(--bar); } svg line { stroke: var(--line); }
 """
 
 
 def page(report: Report) -> str:
     """The whole page."""
-    title = escape(report.summary())
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en">',
-            '<head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>",
-            f"<style>{_STYLE}</style></head>",
-            f"<body><main><h1>{title}</h1>",
-            f'<p class="aside">{escape(report.sampled())}</p>' if report.sampled() else "",
-            '<section aria-labelledby="found"><h2 id="found">Findings</h2><ul class="findings">',
-            *(_finding(finding) for finding in report.findings),
-            "</ul></section>",
-            '<section aria-labelledby="sizes"><h2 id="sizes">Examples</h2>',
-            *_splits(report),
-            "</section>",
-            '<section aria-labelledby="lengths"><h2 id="lengths">Lengths in training</h2>',
-            '<div class="charts">',
-            *(
-                _chart(f"{feature}-{unit}", f"{feature}: {unit}", unit, lengths)
-                for feature, units in report.checkup.histograms.items()
-                for unit, lengths in units.items()
-                if lengths.count
-            ),
-            "</div></section></main></body></html>",
-            "",
-        ]
+    return document(report.summary(), _body(report), _STYLE)
+
+
+def _body(report: Report) -> Iterator[str]:
+    if report.sampled():
+        yield f'<p class="aside">{escape(report.sampled())}</p>'
+    yield '<section aria-labelledby="found"><h2 id="found">Findings</h2><ul class="findings">'
+    yield from (_finding(finding) for finding in report.findings)
+    yield "</ul></section>"
+    yield '<section aria-labelledby="sizes"><h2 id="sizes">Examples</h2>'
+    yield from _splits(report)
+    yield "</section>"
+    yield '<section aria-labelledby="lengths"><h2 id="lengths">Lengths in training</h2>'
+    yield '<div class="charts">'
+    yield from (
+        _chart(f"{feature}-{unit}", f"{feature}: {unit}", unit, lengths)
+        for feature, units in report.checkup.histograms.items()
+        for unit, lengths in units.items()
+        if lengths.count
     )
+    yield "</div></section>"
 
 
 def _finding(finding: Finding) -> str:

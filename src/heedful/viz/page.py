@@ -23,8 +23,8 @@ svg text { fill: var(--soft); font-size: 12px; } svg .axis { stroke: var(--line)
 """
 
 
-def page(title: str, body: Iterable[str]) -> str:
-    """The whole page; `body` is HTML, `title` is text."""
+def page(title: str, body: Iterable[str], style: str = "") -> str:
+    """The whole page; `body` is HTML, `title` is text, `style` are rules beside the common ones."""
     said = escape(title)
     return "\n".join(
         [
@@ -33,7 +33,7 @@ def page(title: str, body: Iterable[str]) -> str:
             '<head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{said}</title>",
-            f"<style>{STYLE}</style></head>",
+            f"<style>{STYLE}{style}</style></head>",
             f"<body><main><h1>{said}</h1>",
             *body,
             "</main></body></html>",
