@@ -126,6 +126,7 @@ class TestCommit:
         assert circumstances.commit() == "unknown"
 
     def test_git_itself_may_be_missing(self, tmp_path: Path, monkeypatch) -> None:
+        monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))  # look no higher
         assert circumstances._git(tmp_path, "rev-parse", "HEAD") is None
         monkeypatch.setenv("PATH", str(tmp_path))
         assert circumstances._git(tmp_path, "status") is None
