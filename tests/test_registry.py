@@ -1,3 +1,5 @@
+import os
+import subprocess
 import sys
 import types
 
@@ -123,3 +125,25 @@ def test_an_installed_plugin_that_does_not_load_is_named(monkeypatch) -> None:
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Entry()])
     with pytest.raises(UsageError, match=r"plug-in 'torn' \(torn:plugin\) does not load: boom"):
         load_entry_points()
+
+
+def test_an_installed_package_joins_by_its_entry_point(tmp_path) -> None:
+    """A real distribution on the path, in a process of its own: found without --plugin."""
+    (tmp_path / "joining_package.py").write_text(
+        "from heedful.presets.transformer import tiny\n"
+        "from heedful.registry import presets\n\n"
+        "@presets.register('joined_small')\n"
+        "def joined():\n    '''From another package.'''\n    return tiny()\n"
+    )
+    info = tmp_path / "joining_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: joining-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[heedful.plugins]\njoining = joining_package\n")
+    listed = subprocess.run(
+        [sys.executable, "-m", "heedful", "list", "presets", "joined_*"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert listed.stdout.split(maxsplit=1) == ["joined_small", "From another package.\n"]
