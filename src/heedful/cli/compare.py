@@ -6,11 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from heedful.cli.options import DATA, Data, Device, Json, Plugins, Settings, load_plugins
+from heedful.cli.options import (
+    DATA,
+    Data,
+    Device,
+    Json,
+    Plugins,
+    Settings,
+    load_plugins,
+    seed_numbers,
+)
 from heedful.cli.progress import Progress
 from heedful.cli.screen import columns, note, say, say_json
 from heedful.config import parse_settings
-from heedful.errors import UsageError
 
 RUNS = Path("runs/compare")
 
@@ -60,7 +68,7 @@ def compare(
     contest = Contest(
         problem=problem,
         presets=_names(presets),
-        seeds=_numbers(seeds),
+        seeds=seed_numbers(seeds),
         budget=Spending.parse(budget),
         split=split,
         settings=parse_settings(settings or ()),
@@ -95,10 +103,3 @@ def told(report: dict[str, Any]) -> str:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(number) for number in _names(text))
-    except ValueError:
-        raise UsageError(f"--seeds takes numbers, as in --seeds 1,2,3, got '{text}'") from None

@@ -75,3 +75,11 @@ def split_settings(changes: dict[str, str]) -> tuple[dict[str, str], dict[str, s
     prefix = "problem."
     of_problem = {k.removeprefix(prefix): v for k, v in changes.items() if k.startswith(prefix)}
     return of_problem, {k: v for k, v in changes.items() if not k.startswith(prefix)}
+
+
+def seed_numbers(text: str) -> tuple[int, ...]:
+    """What `--seeds 1,2,3` names."""
+    try:
+        return tuple(int(seed) for seed in text.split(",") if seed.strip())
+    except ValueError:
+        raise UsageError(f"--seeds takes numbers, as in --seeds 1,2,3, got '{text}'") from None

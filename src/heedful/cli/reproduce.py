@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from heedful.cli.options import DATA, Data, Device, Json, Plugins, load_plugins
+from heedful.cli.options import DATA, Data, Device, Json, Plugins, load_plugins, seed_numbers
 from heedful.cli.progress import Progress
 from heedful.cli.screen import columns, note, say, say_json
 from heedful.errors import UsageError
@@ -71,7 +71,7 @@ def reproduce(
     progress = Progress()
     context = Context(
         budget=budget,
-        seeds=_numbers(seeds),
+        seeds=seed_numbers(seeds),
         device=device,
         data=Path(data),
         runs=RUNS,
@@ -105,10 +105,3 @@ def told(record: dict[str, Any], path: Path) -> str:
         rows.append(("why", record["reason"]))
     rows += [("note", text) for text in record["notes"]]
     return columns([*rows, ("record", str(path))])
-
-
-def _numbers(seeds: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(seed) for seed in seeds.split(",") if seed.strip())
-    except ValueError:
-        raise UsageError(f"--seeds takes numbers, as in --seeds 1,2,3, got '{seeds}'") from None
