@@ -29,6 +29,31 @@ def test_law_of_tracing_in_a_process_that_checks_no_shapes(name: str) -> None:
     subprocess.run([sys.executable, "-c", hold], check=True, timeout=300)
 
 
+# Slots of attention that make no family of their own are held to the laws too. Memory-compressed
+# attention alone does not hear the tokens of a group that is not whole yet.
+SLOTS = [
+    ("transformer_tiny", {"model.attention.pool": "strided:3"}, {"all_of_the_past_is_heard"}),
+    ("transformer_lm_tiny", {"model.attention.pool": "strided:2"}, {"all_of_the_past_is_heard"}),
+    ("transformer_lm_tiny", {"model.attention.pool": "areas:3"}, set()),
+    (
+        "transformer_tiny",
+        {"model.attention.bias": "bucket", "model.attention.turn": "rotary"},
+        set(),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "excused"), SLOTS, ids=str)
+def test_laws_hold_with_other_slots(name, settings, excused) -> None:
+    hold = (
+        "from heedful.laws import LAWS, Subject\n"
+        f"subject = Subject({name!r}, {settings!r})\n"
+        f"for law in LAWS.keys() - {excused!r}:\n"
+        "    LAWS[law](subject)"
+    )
+    subprocess.run([sys.executable, "-c", hold], check=True, timeout=300)
+
+
 def test_the_transformers_are_enrolled() -> None:
     assert {"transformer_tiny", "transformer_encoder_tiny", "transformer_lm_tiny"} <= set(
         enrolled()

@@ -127,6 +127,10 @@ def test_cross_attention_equals_torch_multihead_attention() -> None:
         AttentionConfig(kv_heads=1),
         AttentionConfig(head_dim=6),
         AttentionConfig(pattern="near:2"),
+        AttentionConfig(pool="strided:1"),
+        AttentionConfig(pool="strided:3"),
+        AttentionConfig(pool="areas:3", kv_heads=2),
+        AttentionConfig(pool="areas:2:2:3", bias="alibi"),
     ],
     ids=str,
 )
@@ -221,6 +225,22 @@ def test_only_the_kinds_asked_for_are_watched() -> None:
         (
             lambda: Attention(8, 2, pattern=Full(), config=AttentionConfig(turn="rotari")),
             "Close: rotary",
+        ),
+        (
+            lambda: Attention(8, 2, pattern=Full(), config=AttentionConfig(pool="stride:3")),
+            "Close: strided",
+        ),
+        (
+            lambda: Attention(8, 2, pattern=Full(), config=AttentionConfig(pool="strided")),
+            "it is strided:SIZE",
+        ),
+        (
+            lambda: Attention(8, 2, pattern=Full(), config=AttentionConfig(pool="strided:0")),
+            "1 token or more, got 0",
+        ),
+        (
+            lambda: Attention(8, 2, pattern=Full(), config=AttentionConfig(pool="areas:3:2")),
+            "a ROW of WIDE or more",
         ),
         (
             lambda: Attention(6, 2, pattern=Full(), config=AttentionConfig(turn="rotary")),

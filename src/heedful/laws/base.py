@@ -2,12 +2,14 @@
 
 import importlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.models.base import Model, Tagger, build
 from heedful.nn.losses import Smoothing
@@ -34,9 +36,9 @@ class Pair:
 class Subject:
     """A model under examination: in double precision, in eval mode, on a made-up language."""
 
-    def __init__(self, preset_name: str) -> None:
+    def __init__(self, preset_name: str, settings: Mapping[str, Any] | None = None) -> None:
         self.name = preset_name
-        self.preset: Preset = presets.get(preset_name)()
+        self.preset: Preset = vary(presets.get(preset_name)(), settings or {})
         self.model = self.fresh().double().eval()
 
     def fresh(self, loss: Smoothing | None = None) -> Model:
@@ -85,9 +87,10 @@ def enrolled() -> list[str]:
     return presets.names("*_tiny")
 
 
-def check(preset_name: str) -> None:
-    """Hold one preset's model to every law; raises `LawBroken` at the first that it breaks."""
-    subject = Subject(preset_name)
+def check(preset_name: str, settings: Mapping[str, Any] | None = None) -> None:
+    """Hold one preset's model, with these settings, to every law; raises `LawBroken` at the first
+    that it breaks."""
+    subject = Subject(preset_name, settings)
     for keep in LAWS.values():
         keep(subject)
 

@@ -2,7 +2,8 @@
 
 Vaswani et al., "Attention Is All You Need", NeurIPS 2017, https://arxiv.org/abs/1706.03762,
 section 3.2. Who may look at whom is a pattern, what is added to the scores a bias, how queries and
-keys are turned a turn, how it is computed a kernel; each has a file of its own.
+keys are turned a turn, what keys and values are shrunk to or joined into first a pool, how it is
+computed a kernel; each has a file of its own.
 
 B batch, L length, D model, H heads, G heads of keys and values, E per head.
 """
@@ -20,6 +21,7 @@ from heedful.nn.kernels import Kernel, kernel
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
 from heedful.nn.patterns import Pattern, Visible, parse_pattern
+from heedful.nn.pools import parse_pool
 from heedful.nn.sight import Sight, sight
 from heedful.nn.turns import parse_turn
 
@@ -31,6 +33,7 @@ class AttentionConfig:
     pattern: str = "full"  # joined to what the model needs: near:64, in_blocks:128, dilated:4
     bias: str = "none"  # none, alibi, bucket; self-attention only
     turn: str = "none"  # none, rotary; self-attention only
+    pool: str = "none"  # none, strided:3, areas:4; self-attention only
     kernel: str = "auto"  # auto, dense, fused, blocks
     head_dim: int = 0  # channels of a head; 0 for dim / heads
     kv_heads: int = 0  # heads of keys and values; 0 for as many as queries have
@@ -80,6 +83,7 @@ class Attention(nn.Module):
         self.turn = None if reads else parse_turn(config.turn, self.width)
         self.kernel: Kernel = Auto() if config.kernel == "auto" else kernel(config.kernel, dropout)
         q, kv = heads * self.width, self.kv_heads * self.width
+        self.pool = None if reads else parse_pool(config.pool, kv)
         if self.kv_heads == heads:
             self.to_q = linear(dim, q, bias=False) if reads else None
             self.to_kv = linear(dim, 2 * kv, bias=False, parts=2) if reads else None
@@ -106,8 +110,11 @@ class Attention(nn.Module):
             q, k, v = self.split(x)
             if self.turn is not None:
                 q, k = self.turn(q, at), self.turn(k, at)
-            k, v = memory.extend(k, v, dims=(2, 2))
-            keys = memory.see(at)
+            if self.pool is not None:
+                k, v, keys = self.pool(k, v, at, memory)
+            else:
+                k, v = memory.extend(k, v, dims=(2, 2))
+                keys = memory.see(at)
         bias = None if self.bias is None else self.bias(q, at, keys)
         dropout = self.dropout if self.training else 0.0
         out = self.kernel(q, k, v, sight(self.pattern, at, keys), bias=bias, dropout=dropout)

@@ -25,8 +25,13 @@ class Memory:
 
     def __getitem__(self, name: Any) -> "Memory":
         if name not in self._rooms:
-            self._rooms[name] = Memory(self._house or self)
+            self._rooms[name] = Memory(self.house)
         return self._rooms[name]
+
+    @property
+    def house(self) -> "Memory":
+        """The outermost room: for what all layers of a pass have in common."""
+        return self._house or self
 
     def extend(self, *new: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, ...]:
         """Append each tensor along its dim; give back all there is so far."""
