@@ -6,13 +6,12 @@ from heedful.presets.small_data import multi30k, multi30k_cpu
 from heedful.registry import presets
 
 
-def test_multi30k_has_the_published_numbers() -> None:
+def test_multi30k_has_the_published_shape_and_length_of_training() -> None:
     preset = multi30k()
     model, schedule = preset.model, preset.schedule
     assert (model.layers, model.dim, model.ff, model.heads) == (4, 128, 256, 4)
-    assert (model.dropout, model.norm, preset.loss.amount) == (0.3, "post", 0.1)
-    assert schedule.rate(2_000, model.dim) == pytest.approx(0.005)
-    assert schedule.rate(8_000, model.dim) == pytest.approx(0.0025)
+    assert (model.dropout, preset.loss.amount) == (0.3, 0.1)
+    assert max(schedule.rate(n, model.dim) for n in range(8_000)) == pytest.approx(0.005)
     assert (preset.batch.tokens, preset.training.steps) == (2 * 4_096, 8_000)
     assert (preset.decode.beam, preset.training.average) == (5, 10)
 

@@ -68,7 +68,7 @@ def transformer_multi30k_cpu() -> Claim:
         cost="20 minutes on two CPU cores",
         measure=Trainings(
             arms=(_arm("en_de", "transformer_multi30k_cpu"),),
-            budget=Budget(steps=3_000),
+            budget=Budget(steps=2_400),
             seeds=(1,),
             small=SMALL_TRANSLATION,
         ),

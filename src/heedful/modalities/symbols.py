@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from heedful.nn.layout import Layout
 from heedful.nn.losses import Loss, Smoothing
+from heedful.nn.projected import projected
 from heedful.text.specials import PAD
 
 
@@ -38,4 +39,4 @@ class Head(nn.Module):
         return F.linear(x, self.embedding.weight)
 
     def loss(self, x: Float[Tensor, "B L D"], ids: Int[Tensor, "B L"], at: Layout) -> Loss:
-        return self.smoothing(self(x), ids, at.real)
+        return projected(self.smoothing, x, self.embedding.weight, ids, at.real)

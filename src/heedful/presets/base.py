@@ -22,6 +22,7 @@ class Training:
     clip: float = 0.0  # largest norm of the whole gradient; 0 for no clipping
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # auto: bf16 on a GPU, fp32 on a CPU
     compile: bool = False
+    capture: bool = True  # on a GPU, record the work of a step once and replay it
     ema: float = 0.0  # decay of the moving average of the weights; 0 for none
     log_every: int = 100
     evaluate_every: int = 1_000  # in steps; 0 for only at the end

@@ -80,7 +80,8 @@ class Multi30k(Corpus):
 
     languages: ClassVar[tuple[str, ...]] = ("en", "de", "fr", "cs")
 
-    text: Text = field(default_factory=lambda: Subwords(size=8_000))
+    # By unigram, translations of the validation split are about 1 BLEU better than by bpe.
+    text: Text = field(default_factory=lambda: Subwords(algorithm="unigram", size=8_000))
 
     @property
     def sizes(self) -> dict[str, int | None]:

@@ -11,6 +11,7 @@ from heedful.data.batch import Batch
 from heedful.distributed.processes import Processes
 from heedful.models.base import Model
 from heedful.presets.base import Preset
+from heedful.training.capture import Recorder
 
 
 @dataclass(frozen=True)
@@ -31,35 +32,49 @@ class TrainStep:
         self.optimizer = preset.optim.build(self.parameters)
         self.gradient = share_gradient(self.parameters)
         self.loss = torch.compile(model.loss) if preset.training.compile else model.loss
+        self.sums = torch.zeros(3, dtype=torch.float64, device=ranks.device)
+        self.rates = share_rate(self.optimizer, ranks.device)
+        records = preset.training.capture and ranks.device.type == "cuda"
+        self.recorder = Recorder(self.learn, self.move, ranks.device) if records else None
 
     def __call__(self, number: int, parts: list[Batch]) -> Outcome:
         """Step `number` (the first is 1) on this process's parts of it."""
-        training, device = self.preset.training, self.ranks.device
         self.gradient.zero_()
-        sums = torch.zeros(3, dtype=torch.float64, device=device)
+        self.sums.zero_()
         losses = []
         for index, part in enumerate(parts):
             # Dropout is a function of (seed, step, part of the whole step): the same after
             # resuming, and the same however many processes share the parts.
             whole = self.ranks.rank + index * self.ranks.world
-            torch.manual_seed(mixed(training.seed, number, whole))
-            with self.precision():
-                loss = self.loss(part.to(device, non_blocking=True))
-            loss.sum.backward()
-            losses.append(loss.sum.detach())
-            sums += torch.stack([x.detach().double() for x in loss])
+            torch.manual_seed(mixed(self.preset.training.seed, number, whole))
+            learn = self.recorder.learn if self.recorder else self.learn
+            losses.append(learn(part).clone())
         self.ranks.sum(self.gradient)
-        self.ranks.sum(sums)
+        self.ranks.sum(self.sums)
+        self.rates.fill_(self.rate(number))
+        move = self.recorder.move if self.recorder else self.move
+        norm = move().clone()
+        finite = torch.isfinite(norm) & torch.isfinite(self.sums[0])
+        return Outcome(torch.cat([self.sums, norm.double()[None]]), torch.stack(losses), finite)
+
+    def learn(self, part: Batch) -> Tensor:
+        """Add a part's gradient, and its sums; give its loss."""
+        with self.precision():
+            loss = self.loss(part.to(self.ranks.device, non_blocking=True))
+        loss.sum.backward()
+        self.sums += torch.stack([x.detach().double() for x in loss])
+        return loss.sum.detach()
+
+    def move(self) -> Tensor:
+        """Change the weights by the gradient that was added up; give its norm."""
         # The loss of a step is the mean over all its target tokens, whoever computed them.
-        self.gradient.div_(sums[1])
+        self.gradient.div_(self.sums[1])
         norm = torch.linalg.vector_norm(self.gradient)
-        if training.clip > 0:
-            self.gradient.mul_((training.clip / (norm + 1e-12)).clamp(max=1.0))
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.rate(number)
+        clip = self.preset.training.clip
+        if clip > 0:
+            self.gradient.mul_((clip / (norm + 1e-12)).clamp(max=1.0))
         self.optimizer.step()
-        finite = torch.isfinite(norm) & torch.isfinite(sums[0])
-        return Outcome(torch.cat([sums, norm.double()[None]]), torch.stack(losses), finite)
+        return norm
 
     def rate(self, number: int) -> float:
         return self.preset.schedule.rate(number, self.preset.model.dim)
@@ -73,6 +88,17 @@ def lowered(precision: str, device: torch.device) -> AbstractContextManager[obje
     """Autocast to bf16, or not: `auto` is bf16 on a GPU and fp32 on a CPU."""
     low = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=low)
+
+
+def share_rate(optimizer: torch.optim.Optimizer, device: torch.device) -> Tensor:
+    """Make every group's learning rate one number on the device, and give that number.
+
+    So what was recorded of a step reads the rate of the day.
+    """
+    rate = torch.zeros((), device=device)
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    return rate
 
 
 def share_gradient(parameters: list[torch.nn.Parameter]) -> Tensor:

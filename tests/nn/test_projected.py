@@ -1,0 +1,62 @@
+"""Projection and loss in chunks are what they are at once."""
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from heedful.nn import projected as module
+from heedful.nn.losses import Smoothing
+from heedful.nn.projected import projected
+
+
+def case(dtype=torch.double):
+    torch.manual_seed(0)
+    x = torch.randn(3, 7, 8, dtype=dtype, requires_grad=True)
+    weight = torch.randn(11, 8, dtype=dtype, requires_grad=True)
+    real = torch.rand(3, 7) > 0.3
+    return x, weight, torch.randint(11, (3, 7)), real
+
+
+@pytest.mark.parametrize("chunk", [1, 11 * 4, 2**27])
+@pytest.mark.parametrize(
+    "smoothing",
+    [Smoothing(amount=0.0), Smoothing(amount=0.1), Smoothing(amount=0.2, style="torch")],
+    ids=str,
+)
+def test_in_chunks_it_equals_the_plain_loss_with_gradients(chunk, smoothing, monkeypatch) -> None:
+    monkeypatch.setattr(module, "CHUNK", chunk)
+    x, weight, targets, real = case()
+    ours, plain = projected(smoothing, x, weight, targets, real), None
+    ours_slopes = torch.autograd.grad(3 * ours.sum, (x, weight))
+    plain = smoothing(x @ weight.T, targets, real)
+    for one, other in zip(ours, plain, strict=True):
+        torch.testing.assert_close(one, other)
+    for one, other in zip(
+        ours_slopes, torch.autograd.grad(3 * plain.sum, (x, weight)), strict=True
+    ):
+        torch.testing.assert_close(one, other)
+
+
+def test_the_likelihood_beside_it_has_no_gradient_and_none_is_made_when_none_is_wanted() -> None:
+    x, weight, targets, real = case()
+    loss = projected(Smoothing(), x, weight, targets, real)
+    assert loss.sum.requires_grad and not loss.nll.requires_grad
+    with torch.no_grad(), FlopCounterMode(display=False) as quietly:
+        quiet = projected(Smoothing(), x, weight, targets, real)
+    assert not quiet.sum.requires_grad
+    assert quietly.get_total_flops() == 2 * x.numel() * len(weight)  # one product of three
+    torch.testing.assert_close(quiet.sum, loss.sum.detach())
+
+
+def test_under_autocast_the_products_are_low_and_the_sums_wide() -> None:
+    x, weight, targets, real = case(torch.float)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = projected(Smoothing(), x, weight, targets, real)
+        plain = Smoothing()(torch.nn.functional.linear(x, weight), targets, real)
+    assert loss.sum.dtype is torch.float32
+    torch.testing.assert_close(loss.sum, plain.sum)
+    ours = torch.autograd.grad(loss.sum, (x, weight))
+    theirs = torch.autograd.grad(plain.sum, (x, weight))
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.dtype is torch.float32
+        torch.testing.assert_close(one, other, rtol=0.05, atol=0.05)
