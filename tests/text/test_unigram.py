@@ -6,6 +6,8 @@ import random
 from collections import Counter
 
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import Unigram
 
 from heedful.text import unigram
 
@@ -63,3 +65,10 @@ def test_the_next_best_way_to_write_a_piece_is_the_best_of_all_others() -> None:
         ]
         possible = [sum(scores[p] for p in way) for way in ways if all(p in scores for p in way)]
         assert unigram._without(piece, scores) == pytest.approx(max(possible))
+
+
+def test_the_library_reads_back_the_scores_it_wrote() -> None:
+    for seed in range(20):
+        pieces = unigram.train(some_words(seed), 100, LETTERS)
+        written = Tokenizer(Unigram(pieces, unk_id=0)).to_str()
+        assert Tokenizer.from_str(written).to_str() == written

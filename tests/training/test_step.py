@@ -1,5 +1,6 @@
 """One step: accumulation, clipping, precision, and the guard."""
 
+import copy
 import math
 from functools import partial
 
@@ -14,7 +15,7 @@ from heedful.models.base import build
 from heedful.nn.losses import Loss
 from heedful.registry import presets
 from heedful.training.guard import Guard, NonFinite
-from heedful.training.step import TrainStep, lowered, mixed
+from heedful.training.step import TrainStep, mixed
 
 CPU = Processes(torch.device("cpu"))
 ROWS = [[3, 4, 5, 1], [5, 1], [4, 4, 1], [3, 5, 4, 3, 1], [4, 1], [5, 5, 5, 1], [3, 1], [4, 3, 1]]
@@ -108,8 +109,28 @@ def test_bf16_computes_low_and_keeps_weights_high():
     assert not torch.equal(a, b)
     torch.testing.assert_close(a, b, rtol=0.05, atol=0.1)
     assert all(p.dtype == torch.float32 for p in low.model.parameters())
-    with lowered("auto", torch.device("cpu")):
-        assert not torch.is_autocast_enabled("cpu")
+    assert step(preset()).twin is None  # on a CPU nothing is lowered unless asked for
+
+
+def test_the_twin_follows_the_weights_and_its_gradient_is_added_in_full_precision():
+    taken = step(preset(**{"training.precision": "bf16"}))
+    with torch.no_grad():  # as when a checkpoint is loaded before the first step
+        for weight in taken.model.parameters():
+            weight.mul_(1.5)
+    for number in (1, 2):
+        taken(number, [batch([0, 1]), batch([2, 3])])
+        for weight, low in zip(taken.model.parameters(), taken.twin.low, strict=True):
+            assert torch.equal(weight.bfloat16(), low)
+    one, other = (step(preset(**{"training.precision": "bf16"})) for _ in range(2))
+    parts = [batch([0, 1]), batch([2, 3])]
+    one(1, parts)
+    alone = [copy.deepcopy(other.gradient) for _ in parts]
+    for part, gradient in zip(parts, alone, strict=True):
+        other.gradient.zero_()
+        other.learn(part)
+        gradient.copy_(other.gradient)
+    tokens = one.sums[1]
+    assert torch.equal(one.gradient, (alone[0] + alone[1]).div_(tokens))
 
 
 class Sick(torch.nn.Module):

@@ -55,7 +55,7 @@ class _Projected(torch.autograd.Function):
         loss, nll = x.new_zeros((), dtype=wide), x.new_zeros((), dtype=wide)
         wants_x, wants_weight = ctx.needs_input_grad[:2]
         x_slopes = []
-        weight_slope = torch.zeros_like(weight) if wants_weight else None
+        weight_slope = torch.zeros_like(weight, dtype=wide) if wants_weight else None
         parts = (t.split(size) for t in (x, targets, real))
         for x_part, targets_part, real_part in zip(*parts, strict=True):
             scores = x_part @ low.T
@@ -65,6 +65,8 @@ class _Projected(torch.autograd.Function):
                 x_slopes.append(slope @ low)
             if weight_slope is not None:
                 weight_slope += slope.T @ x_part
+        if weight_slope is not None:
+            weight_slope = weight_slope.to(weight.dtype)
         ctx.save_for_backward(torch.cat(x_slopes) if wants_x else None, weight_slope)
         ctx.mark_non_differentiable(nll)
         return loss, nll

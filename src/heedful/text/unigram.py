@@ -18,6 +18,7 @@ LONGEST = 16  # characters in a piece
 SEEDS = 8  # pieces to begin with, as a multiple of those asked for
 SEED_WORDS = 200_000  # seeds come from the most frequent words, so that memory has a bound
 KEPT = 0.75  # of the pieces, after each round of pruning
+DIGITS = 9  # of a log probability, after the point
 NEVER_SEEN = 0.5  # what a piece that must stay is counted as when no word uses it
 
 
@@ -38,7 +39,9 @@ def train(words: Counter[str], size: int, alphabet: Sequence[str]) -> list[tuple
             break
         scores = _pruned(scores, used, max(size, int(KEPT * len(scores))), base)
     final = _scores({p: max(n, NEVER_SEEN) for p, n in _usage(scores, ranked, words).items()})
-    return sorted(final.items(), key=lambda item: (-item[1], item[0]))
+    # Few digits, because the library that reads them back gets the last of many wrong.
+    rounded = [(piece, round(score, DIGITS)) for piece, score in final.items()]
+    return sorted(rounded, key=lambda item: (-item[1], item[0]))
 
 
 def _seeds(ranked: list[str], words: Counter[str], most: int, base: set[str]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from heedful.distributed.processes import Processes
 from heedful.models.base import Model
 from heedful.presets.base import Preset
 from heedful.training.capture import Recorder
+from heedful.training.twin import Twin, is_low, share_gradient
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,11 @@ class TrainStep:
         self.model, self.preset, self.ranks = model, preset, ranks
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         self.optimizer = preset.optim.build(self.parameters)
+        self.twin = Twin(model) if is_low(preset.training.precision, ranks.device) else None
         self.gradient = share_gradient(self.parameters)
-        self.loss = torch.compile(model.loss) if preset.training.compile else model.loss
+        loss = self.twin.model.loss if self.twin else model.loss
+        self.loss = torch.compile(loss) if preset.training.compile else loss
+        self.begun = False
         self.sums = torch.zeros(3, dtype=torch.float64, device=ranks.device)
         self.rates = share_rate(self.optimizer, ranks.device)
         records = preset.training.capture and ranks.device.type == "cuda"
@@ -39,6 +43,9 @@ class TrainStep:
 
     def __call__(self, number: int, parts: list[Batch]) -> Outcome:
         """Step `number` (the first is 1) on this process's parts of it."""
+        if self.twin and not self.begun:
+            self.twin.refresh()
+        self.begun = True
         self.gradient.zero_()
         self.sums.zero_()
         losses = []
@@ -59,9 +66,10 @@ class TrainStep:
 
     def learn(self, part: Batch) -> Tensor:
         """Add a part's gradient, and its sums; give its loss."""
-        with self.precision():
-            loss = self.loss(part.to(self.ranks.device, non_blocking=True))
+        loss = self.loss(part.to(self.ranks.device, non_blocking=True))
         loss.sum.backward()
+        if self.twin:
+            self.twin.add_to(self.gradient)
         self.sums += torch.stack([x.detach().double() for x in loss])
         return loss.sum.detach()
 
@@ -74,20 +82,17 @@ class TrainStep:
         if clip > 0:
             self.gradient.mul_((clip / (norm + 1e-12)).clamp(max=1.0))
         self.optimizer.step()
+        if self.twin:
+            self.twin.refresh()
         return norm
 
     def rate(self, number: int) -> float:
         return self.preset.schedule.rate(number, self.preset.model.dim)
 
-    def precision(self) -> AbstractContextManager[object]:
-        """Matrix products in bf16 where that was asked for; weights and sums stay in fp32."""
-        return lowered(self.preset.training.precision, self.ranks.device)
-
 
 def lowered(precision: str, device: torch.device) -> AbstractContextManager[object]:
     """Autocast to bf16, or not: `auto` is bf16 on a GPU and fp32 on a CPU."""
-    low = precision == "bf16" or (precision == "auto" and device.type == "cuda")
-    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=low)
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_low(precision, device))
 
 
 def share_rate(optimizer: torch.optim.Optimizer, device: torch.device) -> Tensor:
@@ -98,22 +103,9 @@ def share_rate(optimizer: torch.optim.Optimizer, device: torch.device) -> Tensor
     rate = torch.zeros((), device=device)
     for group in optimizer.param_groups:
         group["lr"] = rate
+        if "capturable" in group:
+            group["capturable"] = device.type == "cuda"
     return rate
-
-
-def share_gradient(parameters: list[torch.nn.Parameter]) -> Tensor:
-    """Make every parameter's gradient a view of one long tensor, and give that tensor.
-
-    So zeroing, adding over processes, its norm and clipping are each one operation.
-    """
-    whole = torch.zeros(
-        sum(p.numel() for p in parameters), dtype=parameters[0].dtype, device=parameters[0].device
-    )
-    begin = 0
-    for parameter in parameters:
-        parameter.grad = whole[begin : begin + parameter.numel()].view_as(parameter)
-        begin += parameter.numel()
-    return whole
 
 
 def mixed(seed: int, step: int, part: int) -> int:
