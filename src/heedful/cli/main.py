@@ -19,6 +19,7 @@ from heedful.cli.decode import decode
 from heedful.cli.demo import demo
 from heedful.cli.doctor import doctor
 from heedful.cli.evaluate import evaluate
+from heedful.cli.export import export
 from heedful.cli.list import list_things
 from heedful.cli.prepare import prepare
 from heedful.cli.reproduce import reproduce
@@ -40,6 +41,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "decode": decode,
     "average": average,
+    "export": export,
     "score": score,
     "compare": compare,
     "reproduce": reproduce,
