@@ -11,12 +11,12 @@ export TORCHINDUCTOR_CACHE_DIR := $(CURDIR)/build/inductor
 export TRITON_CACHE_DIR := $(CURDIR)/build/triton
 export PYTEST_DEBUG_TEMPROOT := $(CURDIR)/build/tests
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint browser clean
 
 demo: $(READY)
 	$(BIN)/heedful demo
 
-test: lint
+test: lint browser
 	@mkdir -p $(PYTEST_DEBUG_TEMPROOT)
 	$(BIN)/python -m pytest -q -n $(CORES) --cov --cov-report=term --cov-fail-under=90
 
@@ -24,6 +24,14 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Pages are tested in a real browser. Where it is missing and can be had as a Debian package, it is
+# installed; where it cannot, those tests say so and are left out.
+browser:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		(apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1 || \
+		(apt-get update -qq >/dev/null && apt-get install -y -qq --no-install-recommends chromium >/dev/null)); } || \
+		echo "no chromium: tests in a browser will be left out"
 
 # torch goes first and by its pinned version, so that the one for the CPU is taken where there is one.
 $(READY): pyproject.toml constraints.txt

@@ -3,8 +3,11 @@ shapes in signatures checked on every call."""
 
 import os
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import jaxtyping
 import pytest
@@ -29,6 +32,9 @@ jaxtyping.install_import_hook(
 import hypothesis  # noqa: E402
 import numpy  # noqa: E402
 import torch  # noqa: E402
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Request
 
 hypothesis.settings.register_profile("heedful", derandomize=True, deadline=None, max_examples=50)
 hypothesis.settings.load_profile("heedful")
@@ -55,3 +61,45 @@ def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             del os.environ[name]
         else:
             os.environ[name] = value
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator["Browser"]:
+    """Debian's browser, without a screen and without a network of its own."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("no chromium here: `make browser` installs it where it can")
+    from playwright.sync_api import sync_playwright
+
+    quiet = [
+        "--no-sandbox",  # tests may run as root, where its sandbox cannot
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=path, args=quiet)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: "Browser") -> Iterator["Page"]:
+    """A fresh page. An error on it, or a word to a foreign host, fails the test."""
+    context = chromium.new_context()
+    opened = context.new_page()
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(f"error on the page: {error}"))
+
+    def asked(request: "Request") -> None:
+        host = urlsplit(request.url).hostname
+        if host not in (None, "127.0.0.1", "localhost"):
+            wrong.append(f"asked a foreign host: {request.url}")
+
+    opened.on("request", asked)
+    yield opened
+    context.close()
+    assert not wrong, wrong

@@ -20,9 +20,10 @@ FLOORS = [
     {"runs"},
     {"decoding", "distributed"},
     {"training", "interop"},
+    {"seeing"},
     {"laws", "doctor", "peers"},
     {"claims", "bench"},
-    {"compare"},
+    {"compare", "serve"},
     {"cli"},
     {"__init__", "__main__"},
 ]
