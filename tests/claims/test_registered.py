@@ -8,6 +8,7 @@ import pytest
 
 from heedful.claims.arms import Small, Trainings
 from heedful.claims.base import Claim, Context, claims
+from heedful.claims.peers import WithPeers
 from heedful.claims.runner import reproduce
 from heedful.claims.transformer import TINY_MODEL
 from heedful.metrics.base import metrics
@@ -21,6 +22,7 @@ def test_the_code_of_every_claim_runs(name: str, context: Context, tmp_path: Pat
     assert path.exists() and made["claim"] == name and made["reached"] is None
     assert made["measured"] and made["target"] and made["curve"] is not None
     aimed = {target["number"] for target in made["target"]}
+    aimed |= {target["other"] for target in made["target"] if "other" in target}
     assert aimed <= set(made["measured"]), "a target that nothing measures"
 
 
@@ -28,6 +30,8 @@ def trainings_of(claim: Claim) -> Trainings:
     """The trainings that a claim is, or that its own measurement begins with."""
     if isinstance(claim.measure, Trainings):
         return claim.measure
+    if isinstance(claim.measure, WithPeers):
+        return claim.measure.ours
     return inspect.getmodule(claim.measure).TRAININGS
 
 
@@ -48,6 +52,14 @@ def test_what_a_claim_trains_exists_and_its_names_are_its_own(name: str) -> None
         assert config.preset.training.steps == trainings.budget.steps
         wanted = {metric for reading in arm.readings for metric in reading.metrics}
         assert wanted <= {*metrics.names(), "loss", "perplexity"}
+
+
+@pytest.mark.parametrize("name", claims.names())
+def test_peers_stand_beside_arms_that_are_there(name: str) -> None:
+    measure = claims.get(name)().measure
+    for peer in measure.peers if isinstance(measure, WithPeers) else ():
+        assert measure.config(peer, 1, smoke=False).preset.model.kind == "transformer"
+        assert measure.arm_names().count(peer.name) == 1
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason=f"no corpora at {REAL}")

@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from heedful.claims import circumstances
-from heedful.claims.base import Context, Measured, Number
-from heedful.claims.runner import read_records, record, reproduce, write_record
+from heedful.claims.base import Context, Measured, Number, claims
+from heedful.claims.runner import (
+    read_records,
+    record,
+    reproduce,
+    reproduce_part,
+    write_record,
+)
 from heedful.errors import HeedfulError, UsageError
 
 from .conftest import UNREACHED, claim
@@ -18,6 +24,7 @@ KEYS = {
     *("claim", "system", "paper", "statement", "task", "target", "baseline", "measured"),
     *("reached", "command", "commit", "seeds", "hardware", "seconds", "curve"),
 }
+MATCH = "exact_match"
 MORE = {"versions", "budget", "reason", "notes"}
 
 
@@ -104,6 +111,36 @@ def test_a_torn_record_is_named_and_a_benchmark_is_not_one(tmp_path: Path) -> No
 def test_an_unknown_claim_names_the_nearest(registered, context: Context, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no claim named 'quic'.*Close: quick"):
         reproduce("quic", context, tmp_path)
+
+
+def test_some_arms_are_measured_without_a_record_and_used_by_the_whole(
+    registered, context: Context, tmp_path: Path
+) -> None:
+    part = reproduce_part("quick", replace(context, only=("theirs",), seeds=(2,)))
+    assert set(part.numbers) == {f"theirs/{n}" for n in ("seconds", "tokens_per_second", MATCH)}
+    assert part.seeds == (2,) and list(context.runs.glob("quick/*.json")) == [
+        context.runs / "quick" / "theirs-seed2.json"
+    ]
+    made, _ = reproduce("quick", context, tmp_path / "results")
+    seconds = made["measured"]["theirs/seconds"]["by_seed"]
+    assert seconds["2"] == part.numbers["theirs/seconds"].by_seed[2]
+    smoke = replace(context, only=("ours",), budget="smoke", runs=tmp_path / "none")
+    assert "ours/exact_match" in reproduce_part("quick", smoke).numbers
+    assert not smoke.runs.exists()
+
+
+def test_an_arm_that_is_not_there_is_said(registered, context: Context) -> None:
+    said = "claim 'quick' has no arm named 'our'. Close: ours. It has: ours, theirs"
+    with pytest.raises(UsageError, match=said):
+        reproduce_part("quick", replace(context, only=("our",)))
+    assert not context.runs.exists()
+
+
+def test_what_is_measured_as_a_whole_has_no_arms(registered, context: Context, monkeypatch) -> None:
+    whole = claim(measure=lambda context: Measured(numbers={}))
+    monkeypatch.setitem(claims._makers, "quick", lambda: whole)
+    with pytest.raises(UsageError, match="measured as a whole.*Leave --only out"):
+        reproduce_part("quick", replace(context, only=("ours",)))
 
 
 class TestCommit:

@@ -42,6 +42,17 @@ def test_all_claims_can_be_asked_for_at_once(heedful, monkeypatch: pytest.Monkey
     assert "--seeds 4,5" in answer.json()[0]["command"]
 
 
+def test_some_arms_can_be_asked_for_and_leave_no_record(heedful, here: Path) -> None:
+    asked = ("reproduce", CLAIM, "--budget", "smoke", "--only", "transformer")
+    answer = heedful(*asked)
+    assert answer.status == 0, answer.err
+    told = dict(line.split() for line in answer.lines)
+    assert told["transformer/exact_match"] and not (here / "results").exists()
+    measured = heedful(*asked, "--json").json()
+    assert measured["claim"] == CLAIM and measured["only"] == ["transformer"]
+    assert measured["measured"].keys() == told.keys()
+
+
 def test_the_page_of_results_is_written_beside_the_records(heedful, here: Path) -> None:
     answer = heedful("reproduce", "--write-results")
     assert answer.status == 0 and answer.out == "" and "wrote RESULTS.md" in answer.err
@@ -56,6 +67,9 @@ def test_the_page_of_results_is_written_beside_the_records(heedful, here: Path) 
         ([CLAIM, "--all"], "reproduce takes a CLAIM"),
         ([CLAIM, "--seeds", "one"], "--seeds takes numbers"),
         ([CLAIM, "--budget", "huge"], "'huge' is not one of"),
+        ([CLAIM, "--only", "transforme"], "has no arm named 'transforme'. Close: transformer."),
+        ([CLAIM, "--only", ","], "--only takes arms of one CLAIM"),
+        (["--all", "--only", "ours"], "--only takes arms of one CLAIM"),
     ],
 )
 def test_wrong_usage_is_said_in_a_line(heedful, arguments: list[str], said: str) -> None:

@@ -33,9 +33,6 @@ def steps(capture: bool, numbers: range, start: TrainStep | None = None) -> Trai
     if start is not None:
         model.load_state_dict(start.model.state_dict())
         taken.optimizer.load_state_dict(start.optimizer.state_dict())
-        taken.rates = torch.zeros((), device="cuda")
-        for group in taken.optimizer.param_groups:
-            group["lr"] = taken.rates
     for number in numbers:
         taken(number, [batch(number), batch(100 + number)])
     return taken

@@ -89,15 +89,22 @@ class Trainings:
     small: Small
     notes: tuple[str, ...] = ()
 
+    def arm_names(self) -> tuple[str, ...]:
+        return tuple(arm.name for arm in self.arms)
+
+    def seeds_of(self, context: Context) -> tuple[int, ...]:
+        """The seeds that are trained with."""
+        return self.seeds[:1] if context.smoke else context.seeds or self.seeds
+
     def __call__(self, context: Context) -> Measured:
-        seeds = self.seeds[:1] if context.smoke else context.seeds or self.seeds
+        seeds = self.seeds_of(context)
         numbers: dict[str, dict[int, float]] = {}
         signatures: dict[str, str] = {}
         curve: dict[str, list[Point]] = {}
         trained: list[Trained] = []
         reading_took = 0.0
         for arm in self.arms:
-            for seed in seeds:
+            for seed in seeds if context.wants(arm.name) else ():
                 run = self.train(arm, seed, context)
                 trained.append(run)
                 curve[run.path.name] = points(run.path)
@@ -266,8 +273,18 @@ def points(path: Path) -> list[Point]:
         elif record["kind"] == "evaluate":
             values = {f"valid_{name}": entry["value"] for name, entry in record["metrics"].items()}
             found.append({"step": record["step"], **values})
+    return thinned(found)
+
+
+def thinned(found: list[Point]) -> list[Point]:
+    """As many points of a curve as a record keeps, the last among them."""
     every = -(-len(found) // POINTS) if found else 1
     return [point for i, point in enumerate(found) if (len(found) - 1 - i) % every == 0]
+
+
+def training_seconds(path: Path) -> float:
+    """Seconds that a run spent on its steps: not on preparing, evaluating and saving."""
+    return float([r["seconds"] for r in records(path) if r["kind"] == "train"][-1])
 
 
 def speed(path: Path) -> float:

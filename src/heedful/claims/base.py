@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from heedful.data.progress import Progress, silent
 from heedful.registry import Registry
@@ -98,6 +98,7 @@ class Context:
 
     budget: Literal["full", "smoke"] = "full"
     seeds: tuple[int, ...] = ()  # none for those of the claim
+    only: tuple[str, ...] = ()  # the arms to measure; none for all of them
     device: str = "auto"
     data: Path = Path("data")
     runs: Path = Path("runs/reproduce")  # the folder of this claim's runs
@@ -111,8 +112,21 @@ class Context:
         """Whether only the code is to be tried: everything tiny, and nothing shown by it."""
         return self.budget == SMOKE
 
+    def wants(self, arm: str) -> bool:
+        return not self.only or arm in self.only
+
 
 Measure = Callable[[Context], Measured]
+
+
+@runtime_checkable
+class InArms(Protocol):
+    """A measurement made arm by arm, so that any of them can be made beforehand, and elsewhere."""
+
+    def arm_names(self) -> tuple[str, ...]: ...
+
+    def __call__(self, context: Context) -> Measured:
+        """What came of the arms that `context` wants."""
 
 
 @dataclass(frozen=True, kw_only=True)

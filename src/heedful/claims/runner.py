@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from heedful.claims import circumstances
-from heedful.claims.base import Baseline, Claim, Context, Measured, claims
+from heedful.claims.base import Baseline, Claim, Context, InArms, Measured, claims
 from heedful.claims.targets import judge
 from heedful.distributed.processes import pick_device
-from heedful.errors import HeedfulError
+from heedful.errors import HeedfulError, UsageError, nearest
 from heedful.runs import durable
 
 RUNS = Path("runs/reproduce")
@@ -30,16 +30,41 @@ def reproduce(name: str, context: Context, out: Path = RESULTS) -> tuple[Record,
     """
     claim = claims.get(name)()
     began = time.monotonic()
-    if context.smoke:
-        with tempfile.TemporaryDirectory(prefix="heedful-smoke-") as folder:
-            measured = claim.measure(replace(context, runs=Path(folder)))
-    else:
-        measured = claim.measure(replace(context, runs=context.runs / name))
+    measured = _measure(claim, context)
     seconds = measured.seconds or time.monotonic() - began
     made = record(claim, measured, context, seconds)
     path = (out / SMOKED if context.smoke else out) / f"{name}.json"
     write_record(path, made)
     return made, path
+
+
+def reproduce_part(name: str, context: Context) -> Measured:
+    """Measure the arms of a claim that `context.only` names, and write no record.
+
+    Their runs are where the whole measurement looks for them, so arms can be trained by several
+    processes, or on several machines, before a plain `reproduce` puts them together.
+    """
+    claim = claims.get(name)()
+    names = claim.measure.arm_names() if isinstance(claim.measure, InArms) else ()
+    if not names:
+        raise UsageError(
+            f"claim '{name}' is measured as a whole, it has no arms to choose from. "
+            "Leave --only out"
+        )
+    for wanted in context.only:
+        if wanted not in names:
+            raise UsageError(
+                f"claim '{name}' has no arm named '{wanted}'.{nearest(wanted, names)} "
+                f"It has: {', '.join(names)}"
+            )
+    return _measure(claim, context)
+
+
+def _measure(claim: Claim, context: Context) -> Measured:
+    if context.smoke:
+        with tempfile.TemporaryDirectory(prefix="heedful-smoke-") as folder:
+            return claim.measure(replace(context, runs=Path(folder)))
+    return claim.measure(replace(context, runs=context.runs / claim.name))
 
 
 def record(claim: Claim, measured: Measured, context: Context, seconds: float) -> Record:

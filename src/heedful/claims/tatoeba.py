@@ -2,11 +2,16 @@
 
 from heedful.claims.arms import Arm, Budget, Trainings
 from heedful.claims.base import Baseline, Claim, Paper, claims
+from heedful.claims.peers import PeerArm, WithPeers
 from heedful.claims.readings import Reading
 from heedful.claims.targets import AtMost, Beats
 from heedful.claims.transformer import ATTENTION, SMALL_TRANSLATION
 
 PAIRS = ("de_en", "fr_en")
+
+# Norms after each part may not bear a rate as high as ours: in a short trial, four layers of 128 on
+# the demo, 1e-3 came further in 450 steps than our 2e-3 in 1,200.
+PEER = {"schedule.peak": 1e-3}
 
 
 @claims.register("transformer_tatoeba")
@@ -35,19 +40,21 @@ def transformer_tatoeba() -> Claim:
             Baseline(name=f"Marian (Hugging Face), {pair}", number=f"peer_{pair}/bleu")
             for pair in PAIRS
         ),
-        cost="10 minutes a language and seed on a GPU",
-        measure=Trainings(
-            arms=tuple(
-                Arm(
-                    name=pair,
-                    problem=f"tatoeba_{pair}",
-                    preset="transformer_tatoeba",
-                    readings=(Reading(metrics=("bleu", "chrf"), checkpoint="average"),),
-                )
-                for pair in PAIRS
+        cost="up to 10 minutes a language and seed on a GPU, and as long again for the peer",
+        measure=WithPeers(
+            ours=Trainings(
+                arms=tuple(
+                    Arm(
+                        name=pair,
+                        problem=f"tatoeba_{pair}",
+                        preset="transformer_tatoeba",
+                        readings=(Reading(metrics=("bleu", "chrf"), checkpoint="average"),),
+                    )
+                    for pair in PAIRS
+                ),
+                budget=Budget(steps=12_000),
+                small=SMALL_TRANSLATION,
             ),
-            budget=Budget(steps=12_000),
-            small=SMALL_TRANSLATION,
-            notes=("the peer is not part of this measurement yet, so nothing is compared",),
+            peers=tuple(PeerArm(name=f"peer_{pair}", beside=pair, settings=PEER) for pair in PAIRS),
         ),
     )

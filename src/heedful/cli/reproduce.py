@@ -29,6 +29,12 @@ def reproduce(
     seeds: Annotated[
         str, typer.Option("--seeds", metavar="A,B", help="Instead of the claim's own seeds.")
     ] = "",
+    only: Annotated[
+        str,
+        typer.Option(
+            "--only", metavar="ARM,ARM", help="Train and score just these arms; no record."
+        ),
+    ] = "",
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Train anew what is trained already.")
     ] = False,
@@ -46,22 +52,27 @@ def reproduce(
     """Measure what a paper claims: train, score, compare with the figure to reach.
 
     Runs stay in runs/reproduce/CLAIM; asked again, what is trained is used and what was cut short
-    goes on. The record is written to results/CLAIM.json, reached or not.
+    goes on. The record is written to results/CLAIM.json, reached or not. With --only, several
+    processes may train the arms of one claim before it is asked for as a whole.
 
     \b
     Example:
       heedful reproduce transformer_reverse
       heedful reproduce --all --budget smoke
+      heedful reproduce transformer_tatoeba --only de_en,peer_de_en --seeds 1
       heedful reproduce --write-results
     """
     if sum((name is not None, all_)) != 1 and not (write_results and name is None and not all_):
         raise UsageError(
             "reproduce takes a CLAIM (see: heedful list claims), or --all, or --write-results"
         )
+    arms = tuple(arm.strip() for arm in only.split(",") if arm.strip())
+    if only and (name is None or not arms):
+        raise UsageError("--only takes arms of one CLAIM, as in: CLAIM --only ours,theirs")
     load_plugins(plugin)
     from heedful.claims.base import Context, claims
-    from heedful.claims.report import report
-    from heedful.claims.runner import RUNS
+    from heedful.claims.report import report, spoken
+    from heedful.claims.runner import RUNS, reproduce_part
     from heedful.claims.runner import reproduce as measure
     from heedful.runs.durable import write_file
 
@@ -72,6 +83,7 @@ def reproduce(
     context = Context(
         budget=budget,
         seeds=seed_numbers(seeds),
+        only=arms,
         device=device,
         data=Path(data),
         runs=RUNS,
@@ -79,6 +91,15 @@ def reproduce(
         note=note,
         progress=progress,
     )
+    if arms and name is not None:
+        measured = reproduce_part(name, context)
+        progress.end()
+        part = {key: number.to_json() for key, number in measured.numbers.items()}
+        if json:
+            say_json({"claim": name, "only": list(arms), "measured": part})
+        else:
+            say(columns([(key, spoken(number)) for key, number in part.items()]))
+        names = []
     made = []
     for wanted in names:
         note(f"{wanted}, budget {budget}")

@@ -1,7 +1,6 @@
 """One step: the parts' losses, their gradients added up, clipped, applied."""
 
 import hashlib
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import torch
@@ -37,7 +36,7 @@ class TrainStep:
         self.loss = torch.compile(loss) if preset.training.compile else loss
         self.begun = False
         self.sums = torch.zeros(3, dtype=torch.float64, device=ranks.device)
-        self.rates = share_rate(self.optimizer, ranks.device)
+        rate_on_device(self.optimizer, ranks.device)
         records = preset.training.capture and ranks.device.type == "cuda"
         self.recorder = Recorder(self.learn, self.move, ranks.device) if records else None
 
@@ -58,7 +57,8 @@ class TrainStep:
             losses.append(learn(part).clone())
         self.ranks.sum(self.gradient)
         self.ranks.sum(self.sums)
-        self.rates.fill_(self.rate(number))
+        for group in self.optimizer.param_groups:
+            group["lr"].fill_(self.rate(number))
         move = self.recorder.move if self.recorder else self.move
         norm = move().clone()
         finite = torch.isfinite(norm) & torch.isfinite(self.sums[0])
@@ -90,22 +90,13 @@ class TrainStep:
         return self.preset.schedule.rate(number, self.preset.model.dim)
 
 
-def lowered(precision: str, device: torch.device) -> AbstractContextManager[object]:
-    """Autocast to bf16, or not: `auto` is bf16 on a GPU and fp32 on a CPU."""
-    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_low(precision, device))
-
-
-def share_rate(optimizer: torch.optim.Optimizer, device: torch.device) -> Tensor:
-    """Make every group's learning rate one number on the device, and give that number.
-
-    So what was recorded of a step reads the rate of the day.
-    """
-    rate = torch.zeros((), device=device)
+def rate_on_device(optimizer: torch.optim.Optimizer, device: torch.device) -> None:
+    """Make every group's learning rate a number on the device: what was recorded of a step then
+    reads the rate of the day."""
     for group in optimizer.param_groups:
-        group["lr"] = rate
+        group["lr"] = torch.zeros((), device=device)
         if "capturable" in group:
             group["capturable"] = device.type == "cuda"
-    return rate
 
 
 def mixed(seed: int, step: int, part: int) -> int:
