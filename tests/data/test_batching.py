@@ -41,6 +41,12 @@ def test_numbers_below_one_are_errors(kind: type[Batching], field: str) -> None:
         kind(**{field: 0})
 
 
+@pytest.mark.parametrize("temperature", [0.99, 0.0, -1.0, float("inf"), float("nan")])
+def test_a_temperature_is_a_number_of_one_or_more(temperature: float) -> None:
+    with pytest.raises(UsageError, match="batch.temperature must be a number of 1 or more"):
+        Packed(temperature=temperature)
+
+
 def test_asking_for_a_batching_imports_no_arrays() -> None:
     code = (
         "import sys, heedful.data.batching; "

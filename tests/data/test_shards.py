@@ -12,6 +12,7 @@ from heedful.data import shards as shards_module
 from heedful.data.shards import Shards, ShardWriter
 from heedful.errors import HeedfulError
 from heedful.text.specials import EOS
+from heedful.text.tagged import Addressed
 
 sequences = st.lists(st.lists(st.integers(3, 99), max_size=6), max_size=12)
 
@@ -110,3 +111,38 @@ def test_a_writer_that_fails_leaves_its_file_closed(tmp_path: Path) -> None:
         raise RuntimeError
     with pytest.raises(HeedfulError, match="damaged"):
         Shards(tmp_path, "train")
+
+
+def test_a_mixture_keeps_of_each_example_whose_it_is_and_where_its_source_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards_module, "BLOCK_EXAMPLES", 2)
+    tags = {"de_en": "en", "fr": "fr", "cs_en": "en"}
+    members = ["fr", "cs_en", "fr", "de_en", "fr"]
+    with ShardWriter(tmp_path, "test", ["inputs", "targets"], raw=True, tags=tags) as writer:
+        for i, label in enumerate(members):
+            raw = {"inputs": [f"source {i}"], "targets": [f"target {i}"]}
+            writer.write({"inputs": [[9, 3]], "targets": [[4]]}, raw, [label])
+    assert writer.members == {"de_en": 1, "fr": 3, "cs_en": 1}
+    read = Shards(tmp_path, "test")
+    assert read.features == ("inputs", "targets") and read.labels == tuple(tags)
+    assert read.members is not None
+    assert [read.labels[number] for number in read.members] == members
+    for i, label in enumerate(members):
+        source, target = read.raw(i)["inputs"], read.raw(i)["targets"]
+        assert source == f"source {i}" and isinstance(source, Addressed)
+        assert source.to == tags[label] and type(target) is str
+    frame = pa.feather.read_table(tmp_path / "test-00000.arrow")
+    assert frame.column("member").to_pylist() == [1, 2, 1, 0, 1]
+
+
+def test_what_is_no_mixture_has_no_members(tmp_path: Path) -> None:
+    with ShardWriter(tmp_path, "test", ["targets"], raw=True) as writer:
+        writer.write({"targets": [[4]]}, {"targets": ["a"]})
+    read = Shards(tmp_path, "test")
+    assert read.members is None and read.labels == read.tags == ()
+    assert type(read.raw(0)["targets"]) is str
+    assert pa.feather.read_table(tmp_path / "test-00000.arrow").column_names == [
+        "targets",
+        "targets_text",
+    ]

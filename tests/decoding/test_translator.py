@@ -7,10 +7,13 @@ from heedful.decoding import translator as translator_file
 from heedful.decoding.translator import Translator
 from heedful.errors import HeedfulError, UsageError
 from heedful.presets.base import Decode
+from heedful.text.specials import EOS
 from heedful.text.symbols import SymbolTokenizer
+from heedful.text.tagged import Addressed, TaggedTokenizer
 
 CONFIG = Decode(beam=2, extra_length=3, batch_tokens=40, longest_input=12)
 TEXTS = ["1 2 3", "4", "", "9 8 7 6 5 4 3 2 1", "2 2", "5 6 7 8", "   ", "3 1 4 1 5", "4"]
+TAGS = ("same", "back")
 
 
 @pytest.fixture
@@ -169,3 +172,47 @@ def test_the_model_goes_to_the_device(symbols):
 
     translator = Translator(Real(2, 2), symbols, CONFIG, device="meta")
     assert translator.model.weight.device.type == "meta"
+
+
+@pytest.fixture
+def tagged():
+    tokenizer = TaggedTokenizer(SymbolTokenizer(28), ("same", "back"))
+    return {"inputs": tokenizer, "targets": tokenizer}
+
+
+def test_the_tag_comes_first_and_decides(model, tagged):
+    translator = Translator(model, tagged, CONFIG)
+    lines = [translator._line(0, 0, *translator._addressed(["1 2\r\n"], to), "") for to in TAGS]
+    assert [line.source for line in lines] == [[31, 4, 5, EOS], [32, 4, 5, EOS]]
+    same, back = (translator.translate(TEXTS, to=to) for to in TAGS)
+    assert same != back and same[2] == back[2] == ""
+    assert [d.text for d in translator.decode_stream(TEXTS, to="back", window=2)] == back
+    assert Translator(model, tagged, CONFIG, to="back").translate(TEXTS) == back
+    assert Translator(model, tagged, CONFIG, to="back").translate(TEXTS, to="same") == same
+
+
+def test_texts_that_are_addressed_go_where_they_say(model, tagged):
+    translator = Translator(model, tagged, CONFIG)
+    mixed = [Addressed(text, TAGS[i % 2]) for i, text in enumerate(TEXTS)]
+    same, back = (translator.translate(TEXTS, to=to) for to in TAGS)
+    assert translator.translate(mixed) == [(same, back)[i % 2][i] for i in range(len(TEXTS))]
+    assert translator.translate(mixed, to="back") == back
+    with pytest.raises(UsageError, match="say which"):
+        translator.translate([*mixed, "1 2"])
+
+
+def test_which_language_must_be_said_and_known(model, tagged, symbols):
+    translator = Translator(model, tagged, CONFIG)
+    with pytest.raises(UsageError, match=r"say which, with to=… .* It can be: same, back$"):
+        translator.translate(TEXTS)
+    with pytest.raises(UsageError, match="say which"):
+        next(translator.decode_stream(TEXTS))
+    with pytest.raises(UsageError, match="no tag for the language 'bak'. Close: back"):
+        translator.decode(TEXTS, to="bak")
+    plain = Translator(model, symbols, CONFIG)
+    with pytest.raises(UsageError, match="cannot write 'back' on demand: this model was trained"):
+        plain.translate(TEXTS, to="back")
+    prompted = Translator(model, {"targets": symbols["targets"]}, CONFIG)
+    with pytest.raises(UsageError, match="cannot write 'back'"):
+        prompted.translate(TEXTS, to="back")
+    assert plain.language() is None and translator.language("back") == "back"

@@ -38,6 +38,10 @@ def decode(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Without it: stdout.")
     ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="TAG", help="The language to write, if it writes several."),
+    ] = None,
     beam: Beam = None,
     alpha: Alpha = None,
     greedy: Greedy = False,
@@ -77,6 +81,7 @@ def decode(
     Example:
       echo "I like the green cat." | heedful decode runs/demo
       heedful decode runs/base -i test.en -o test.de --beam 4 --alpha 0.6
+      heedful decode runs/many -i test.en -o test.fr --to fr
     """
     if nbest is not None and nbest > 1 and not jsonl:
         raise UsageError(f"--nbest {nbest} gives several outputs a line: add --jsonl")
@@ -90,7 +95,7 @@ def decode(
         "top_p": top_p,
         "nbest": nbest,
     }
-    translator = _translator(run, checkpoint, device, decode_changes(given, greedy, settings))
+    translator = _translator(run, checkpoint, device, decode_changes(given, greedy, settings), to)
     if interactive:
         converse(translator)
         return
@@ -112,7 +117,7 @@ def decode(
 
 
 def _translator(
-    run: Path, checkpoint: str | None, device: str, changes: dict[str, Any]
+    run: Path, checkpoint: str | None, device: str, changes: dict[str, Any], to: str | None
 ) -> "Translator":
     from heedful.decoding.translator import Translator
     from heedful.distributed.processes import pick_device
@@ -121,7 +126,9 @@ def _translator(
     place = pick_device(device)
     loaded = load_model(run, checkpoint, place, warn)
     config = vary(loaded.config.preset.decode, changes)
-    return Translator(loaded.model, loaded.tokenizers, config, place)
+    translator = Translator(loaded.model, loaded.tokenizers, config, place, to)
+    translator.language()  # what is wrong with it is said before anything is read
+    return translator
 
 
 def _text(decoded: "Decoded", scores: bool) -> str:

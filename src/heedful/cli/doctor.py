@@ -39,6 +39,7 @@ def doctor(
     target: own_files.Target = None,
     pairs: own_files.Pairs = None,
     fields: own_files.Fields = None,
+    to: own_files.To = None,
     valid_source: own_files.ValidSource = None,
     valid_target: own_files.ValidTarget = None,
     valid_pairs: own_files.ValidPairs = None,
@@ -81,6 +82,7 @@ def doctor(
             "target": target,
             "pairs": pairs,
             "fields": fields,
+            "to": to,
             "valid_source": valid_source,
             "valid_target": valid_target,
             "valid_pairs": valid_pairs,
@@ -89,9 +91,9 @@ def doctor(
             "test_pairs": test_pairs,
         }
     )
+    problem = own_files.problem_for(files, problem)
     if files:
-        own_files.check_problem(problem)
-        problem, preset = own_files.OWN_FILES, preset or own_files.PRESET
+        preset = preset or own_files.PRESET
     config = _config(problem, preset, settings or (), files)
     from heedful.doctor.examination import examine
 

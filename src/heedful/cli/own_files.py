@@ -10,6 +10,7 @@ from heedful.cli.screen import first, note
 from heedful.errors import UsageError
 
 OWN_FILES = "own_files"
+MULTILINGUAL = "multilingual_files"
 PRESET = "transformer_base_single_gpu"  # if none is named
 SMALL_PRESET = "transformer_small"
 FEW_PAIRS = 200_000  # below this, the smaller preset is worth a word
@@ -35,6 +36,14 @@ Fields = Annotated[
         "--columns",
         metavar="A,B",
         help="Source and target in files of pairs: keys, numbers of columns or their names.",
+    ),
+]
+To = Annotated[
+    Files,
+    typer.Option(
+        "--to",
+        metavar="TAG",
+        help="The target's language, one for each pair: a model that writes several.",
     ),
 ]
 ValidSource = Annotated[
@@ -67,9 +76,23 @@ def changes(options: Mapping[str, Sequence[str] | str | None]) -> dict[str, Any]
     return given
 
 
-def check_problem(problem: str | None) -> None:
+def problem_for(files: Mapping[str, Any], problem: str | None) -> str | None:
+    """The problem that these files make; the one named, if there are none."""
+    if not files:
+        return problem
+    own = MULTILINGUAL if "to" in files else OWN_FILES
+    if own == MULTILINGUAL and not {"source", "pairs"} & set(files):
+        raise UsageError(
+            "--to says into which language your own files go: --source FILE --target FILE, or "
+            "--pairs FILE, is missing"
+        )
+    _check_problem(problem, own)
+    return own
+
+
+def _check_problem(problem: str | None, own: str) -> None:
     """An error if another problem is named beside the files."""
-    if problem in (None, OWN_FILES):
+    if problem in (None, own, OWN_FILES):
         return
     if Path(problem).exists():
         raise UsageError(
@@ -83,9 +106,10 @@ def check_problem(problem: str | None) -> None:
 
 def check_files(problem: Any, preset_named: bool) -> None:
     """Look at the files before anything is made of them; a word if they are few for the preset."""
+    from heedful.problems.multilingual_files import MultilingualFiles
     from heedful.problems.own_files import OwnFiles
 
-    if not (isinstance(problem, OwnFiles) and first()):
+    if not (isinstance(problem, OwnFiles | MultilingualFiles) and first()):
         return
     problem.check()
     if preset_named:

@@ -43,6 +43,7 @@ def train(
     target: own_files.Target = None,
     pairs: own_files.Pairs = None,
     fields: own_files.Fields = None,
+    to: own_files.To = None,
     valid_source: own_files.ValidSource = None,
     valid_target: own_files.ValidTarget = None,
     valid_pairs: own_files.ValidPairs = None,
@@ -80,6 +81,7 @@ def train(
       heedful train --pairs train.jsonl.gz --fields en,de --valid-pairs valid.jsonl --out runs/own
       heedful train --out runs/own --resume --steps 20000
       heedful train --source more.en --target more.de --init runs/own --out runs/tuned
+      heedful train --source a.en --target a.de --to de --pairs b.tsv --to fr --out runs/many
     """
     if out is None:
         raise UsageError("train needs --out RUN, the folder that the run is written to")
@@ -95,6 +97,7 @@ def train(
             "target": target,
             "pairs": pairs,
             "fields": fields,
+            "to": to,
             "valid_source": valid_source,
             "valid_target": valid_target,
             "valid_pairs": valid_pairs,
@@ -103,9 +106,7 @@ def train(
             "test_pairs": test_pairs,
         }
     )
-    if files:
-        own_files.check_problem(problem)
-        problem = own_files.OWN_FILES
+    problem = own_files.problem_for(files, problem)
     base = None
     if init is not None:
         base = initial.base_of(init, resume)
@@ -123,6 +124,8 @@ def train(
     own_files.check_files(
         config.problem, preset_named=resume or preset is not None or base is not None
     )
+    if interactive:
+        _check_interactive(config.problem, out)
     say(
         summary(
             train_run(
@@ -196,6 +199,22 @@ def summary(result: "TrainResult") -> str:
         best = result.best
         lines.append(f"best: step-{best.step}, {best.metric} {best.value:.4g}")
     return "\n".join(lines)
+
+
+def _check_interactive(problem: Any, out: Path) -> None:
+    """An error if it would have to be said which language to write."""
+    tags = _tags(problem)
+    if tags:
+        raise UsageError(
+            f"--interactive cannot know which of {', '.join(tags)} to write. Train without it, "
+            f"then: heedful decode {out} --to {tags[0]} --interactive"
+        )
+
+
+def _tags(problem: Any) -> list[str]:
+    from heedful.data.mixture import members_of
+
+    return list(dict.fromkeys(member.tag for member in members_of(problem).values()))
 
 
 def _resumed(

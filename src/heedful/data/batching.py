@@ -1,5 +1,6 @@
 """How examples are gathered into batches: what a preset asks for, without the making of it."""
 
+import math
 from dataclasses import dataclass
 
 from heedful.config import Choice
@@ -15,12 +16,18 @@ class Batching(Choice):
 
     tokens: int = 4_096
     longest: int = 256  # an example with a longer side is left out of training, and counted
+    temperature: float = 1.0  # of a mixture: 1 keeps natural sizes, more draws members more equally
 
     def __post_init__(self) -> None:
         if self.tokens < 1 or self.longest < 1:
             raise UsageError(
                 "batch.tokens and batch.longest must be 1 or more, "
                 f"got {self.tokens} and {self.longest}"
+            )
+        if not (math.isfinite(self.temperature) and self.temperature >= 1):
+            raise UsageError(
+                f"batch.temperature must be a number of 1 or more, got {self.temperature}. For "
+                "members that come up equally often, take a high one, as 1000000"
             )
 
     @property

@@ -22,6 +22,7 @@ from filelock import AcquireReturnProxy, FileLock, Timeout
 
 from heedful.config import from_json, to_json
 from heedful.data.files import ReadsFiles, content_hash
+from heedful.data.mixture import MEMBER, addressed, check_tags, members_of
 from heedful.data.progress import Progress, silent
 from heedful.data.replay import Replay
 from heedful.data.shards import Shards, ShardWriter
@@ -88,6 +89,9 @@ def fingerprint(name: str, problem: Problem, seed: int = 0) -> str:
     }
     if isinstance(problem, ReadsFiles):
         depends["files"] = [content_hash(path) for path in problem.files()]
+    if members := members_of(problem):
+        marks = {k: fingerprint(one.name, one.problem, seed) for k, one in members.items()}
+        depends["members"] = marks
     return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()
 
 
@@ -168,6 +172,7 @@ def _make(
         rng = random.Random(f"{name}/{split}/{seed}")
         return islice(read(split, rng), problem.sizes[split])
 
+    tags = {label: member.tag for label, member in members_of(problem).items()}
     vocab = folder / "vocab"
     vocab.mkdir(parents=True)
     tokenizers: dict[str, Tokenizer] = {}
@@ -180,10 +185,13 @@ def _make(
             tokenizer = problem.features[names[0]].text.train(texts)
             tokenizer.save(vocab / f"{vocabulary}.json")
             tokenizers.update(dict.fromkeys(names, tokenizer))
+        if "inputs" in tokenizers:
+            check_tags(name, tokenizers["inputs"].tags, tags)
         for split in problem.sizes:
-            writer = ShardWriter(folder, split, list(problem.features), raw=split != TRAIN)
+            writer = ShardWriter(folder, split, list(problem.features), split != TRAIN, tags)
             with writer:
                 source = train.all() if split == TRAIN else examples(split)
+                source = addressed(source, tags) if tags else source
                 empty = _write(writer, source, tokenizers, progress)
             if split == TRAIN and not writer.examples:
                 raise HeedfulError(f"problem '{name}' has no training examples to prepare")
@@ -192,6 +200,7 @@ def _make(
                 "empty": empty,  # left out
                 "tokens": writer.tokens,
                 "longest": writer.longest,
+                **({"members": writer.members} if tags else {}),  # examples of each
             }
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     info = {
@@ -255,7 +264,8 @@ def _write(
     progress(0, note)
     with ThreadPoolExecutor(1) as pool:
         waiting = None
-        for chunk in _chunks(examples, writer.features):
+        columns = (*writer.features, MEMBER) if writer.members else writer.features
+        for chunk in _chunks(examples, columns):
             job = pool.submit(_encode, chunk, tokenizers)
             if waiting is not None:
                 empty += _add(writer, *waiting)
@@ -288,7 +298,7 @@ def _chunks(examples: Iterator[Example], features: Sequence[str]) -> Iterator[di
 def _encode(
     chunk: dict[str, Column], tokenizers: dict[str, Tokenizer]
 ) -> dict[str, list[list[int]]]:
-    return {name: tokenizers[name].encode_many(column) for name, column in chunk.items()}  # type: ignore[arg-type]
+    return {name: one.encode_many(chunk[name]) for name, one in tokenizers.items()}  # type: ignore[arg-type]
 
 
 def _add(writer: ShardWriter, chunk: dict[str, Column], encoded: Any) -> int:
@@ -303,9 +313,10 @@ def _add(writer: ShardWriter, chunk: dict[str, Column], encoded: Any) -> int:
         ids = {name: [column[i] for i in full] for name, column in ids.items()}
     raw = None
     if writer.raw:
-        raw = {name: [as_text(column[i]) for i in full] for name, column in chunk.items()}
+        raw = {name: [as_text(chunk[name][i]) for i in full] for name in writer.features}
+    members = [as_text(chunk[MEMBER][i]) for i in full] if writer.members else ()
     if full:
-        writer.write(ids, raw)
+        writer.write(ids, raw, members)
     return count - len(full)
 
 

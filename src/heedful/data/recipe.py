@@ -2,7 +2,8 @@
 
 All epochs form one endless line of parts; a step is the next `parts` of them. Where an epoch ends
 within a step, the step is filled up from the start of the next, so every kept example is seen
-exactly once an epoch and none is dropped at an epoch's end.
+exactly once an epoch and none is dropped at an epoch's end. Of a mixture with a temperature, an
+epoch is what `mixing` draws.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heedful.data import buckets, packing
+from heedful.data import buckets, mixing, packing
 from heedful.data.batching import Batching, Bucketed, Packed
 from heedful.data.parts import Draws, Part, assemble
 from heedful.data.shards import Indices, Ints, Shards
@@ -56,6 +57,11 @@ class Recipe:
             )
         if not 0 <= self.rank < self.world:
             raise UsageError(f"rank {self.rank} is not one of {self.world} processes")
+        if self.batching.temperature != 1 and self.shards.members is None:
+            raise UsageError(
+                f"batch.temperature={self.batching.temperature:g} is for the members of a mixture, "
+                "and this problem is none: leave it out, or train on several (multilingual)"
+            )
 
     def kept(self) -> Indices:
         """The examples that are trained on: those with no side over the limit."""
@@ -73,10 +79,14 @@ class Recipe:
         """The endless line of parts from `start` on, each with the cursor after it."""
         lengths = [self.shards.lengths[name] for name in self.features]
         kept = self.kept()
+        groups = self._groups(kept)
+        counts = mixing.shares([len(group) for group in groups], self.batching.temperature)
         epoch, skip = start.epoch, start.part
         while True:
             held: Part | None = None  # one part is held back, to know whether it was the last
-            plan = _plan(lengths, kept, self.batching, Draws(self.seed, epoch))
+            draws = Draws(self.seed, epoch)
+            chosen = mixing.draw(groups, counts, draws) if groups else kept
+            plan = _plan(lengths, chosen, self.batching, draws)
             for index, part in enumerate(plan):
                 if held is not None:
                     yield held, Cursor(epoch, index)
@@ -97,6 +107,20 @@ class Recipe:
             if number % stride == take:
                 yield self._make(parts, cursor)
             number += 1
+
+    def _groups(self, kept: Indices) -> list[Indices]:
+        """The kept examples of each member; none where all are taken as they are."""
+        members = self.shards.members
+        if members is None or self.batching.temperature == 1:
+            return []
+        groups = [kept[members[kept] == number] for number in range(len(self.shards.labels))]
+        for label, group in zip(self.shards.labels, groups, strict=True):
+            if not len(group):
+                raise HeedfulError(
+                    f"no example of member '{label}' can be trained on: all are longer than "
+                    f"{self.batching.limit} tokens. Raise batch.longest, or leave the member out"
+                )
+        return groups
 
     def _make(self, parts: list[Part], cursor: Cursor) -> Made:
         mine = parts[self.rank :: self.world]

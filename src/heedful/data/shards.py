@@ -1,10 +1,14 @@
 """Prepared examples on disk: plain Arrow IPC files, one list<int32> column a feature.
 
+Those of a mixture have one more, an int16 that says which member each example is of; the members'
+labels and tags stand in the metadata of the schema.
+
 They are read memory-mapped, so a corpus of any size opens at once and its pages are shared by
 every process that reads it. `pandas.read_feather` and DuckDB open them too.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +20,7 @@ import pyarrow as pa
 
 from heedful.errors import HeedfulError
 from heedful.text.specials import EOS
+from heedful.text.tagged import Addressed
 
 Ints = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]
@@ -24,23 +29,40 @@ BLOCK_EXAMPLES = 32_768  # a block (an Arrow record batch) is written at whichev
 BLOCK_TOKENS = 1_000_000
 FILE_TOKENS = 128_000_000  # a new file is begun when one holds so many: about half a gigabyte
 _TEXT = "_text"  # inputs_text is the raw form of inputs
+_MEMBER = "member"
+_MEMBERS = b"heedful.members"  # in the schema's metadata: [[label, tag], ...] as JSON
 
 
 class ShardWriter:
-    """Writes one split, block by block; memory holds one block."""
+    """Writes one split, block by block; memory holds one block.
 
-    def __init__(self, folder: Path, split: str, features: Sequence[str], raw: bool) -> None:
+    `tags` are those of a mixture's members, by label.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        split: str,
+        features: Sequence[str],
+        raw: bool,
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
         self.folder = folder
         self.split = split
         self.features = tuple(features)
         self.raw = raw
+        self.members = dict.fromkeys(tags or (), 0)  # examples of each
         self.examples = 0
         self.tokens = dict.fromkeys(self.features, 0)
         self.longest = dict.fromkeys(self.features, 0)
         columns: list[tuple[str, pa.DataType]] = [(f, pa.list_(pa.int32())) for f in self.features]
         if raw:
             columns += [(f + _TEXT, pa.string()) for f in self.features]
-        self._schema = pa.schema(columns)
+        about = None
+        if tags:
+            columns.append((_MEMBER, pa.int16()))
+            about = {_MEMBERS: json.dumps(list(tags.items())).encode()}
+        self._schema = pa.schema(columns, metadata=about)
         self._file: pa.NativeFile | None = None
         self._writer: pa.RecordBatchFileWriter | None = None
         self._files = 0
@@ -48,9 +70,15 @@ class ShardWriter:
         self._blocks: list[pa.RecordBatch] = []
 
     def write(
-        self, ids: dict[str, list[list[int]]], raw: dict[str, list[str]] | None = None
+        self,
+        ids: dict[str, list[list[int]]],
+        raw: dict[str, list[str]] | None = None,
+        members: Sequence[str] = (),
     ) -> None:
-        """Add examples, column by column, without their end symbols: those are added here."""
+        """Add examples, column by column, without their end symbols: those are added here.
+
+        `members` are the labels of those that the examples are of.
+        """
         columns: list[pa.Array] = []
         for feature in self.features:
             lengths, values = _with_ends(ids[feature])
@@ -62,6 +90,11 @@ class ShardWriter:
         if self.raw:
             texts = raw or {}
             columns += [pa.array(texts[feature], pa.string()) for feature in self.features]
+        if self.members:
+            numbers = {label: number for number, label in enumerate(self.members)}
+            columns.append(pa.array([numbers[label] for label in members], pa.int16()))
+            for label in members:
+                self.members[label] += 1
         self._blocks.append(pa.record_batch(columns, schema=self._schema))
         self.examples += self._blocks[-1].num_rows
         waiting = sum(block.num_rows for block in self._blocks)
@@ -130,7 +163,8 @@ class Shards:
         self._blocks: list[pa.RecordBatch] = []
         for path in paths:
             self._blocks += _read(path)
-        names = [name for name in self._blocks[0].schema.names if not name.endswith(_TEXT)]
+        schema = self._blocks[0].schema
+        names = [n for n in schema.names if not n.endswith(_TEXT) and n != _MEMBER]
         self.features: tuple[str, ...] = tuple(names)
         self._values: dict[str, list[Ints]] = {name: [] for name in names}
         self._offsets: dict[str, list[Ints]] = {name: [] for name in names}
@@ -144,6 +178,13 @@ class Shards:
             name: np.concatenate([np.diff(offsets) for offsets in self._offsets[name]])
             for name in names
         }
+        about = json.loads((schema.metadata or {}).get(_MEMBERS, b"[]"))
+        self.labels: tuple[str, ...] = tuple(label for label, _ in about)  # of a mixture's members
+        self.tags: tuple[str, ...] = tuple(tag for _, tag in about)
+        self.members: npt.NDArray[np.int16] | None = None  # which of them each example is of
+        if about:
+            columns = [block.column(_MEMBER).to_numpy() for block in self._blocks]
+            self.members = np.concatenate(columns)
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -164,14 +205,21 @@ class Shards:
         return np.concatenate(pieces) if pieces else np.zeros(0, np.int32)
 
     def raw(self, index: int) -> dict[str, str]:
-        """The text of one example as it came; kept for every split but the one trained on."""
+        """The text of one example as it came; kept for every split but the one trained on.
+
+        Of a mixture, the source is addressed to the language that it goes to.
+        """
         block, row = self._find(index)
         columns = self._blocks[block]
         if self.features[0] + _TEXT not in columns.schema.names:
             raise HeedfulError(
                 f"the '{self.split}' split keeps no raw text, only ids: decode those"
             )
-        return {name: columns.column(name + _TEXT)[row].as_py() for name in self.features}
+        texts = {name: columns.column(name + _TEXT)[row].as_py() for name in self.features}
+        if self.members is not None:
+            source = self.features[0]
+            texts[source] = Addressed(texts[source], self.tags[self.members[index]])
+        return texts
 
     def _slice(self, name: str, block: int, row: int) -> Ints:
         offsets = self._offsets[name][block]

@@ -19,6 +19,7 @@ from heedful.errors import HeedfulError, UsageError
 from heedful.presets.base import Decode
 from heedful.text.base import Tokenizer
 from heedful.text.specials import EOS
+from heedful.text.tagged import Addressed, TaggedTokenizer
 
 WINDOW = 4096  # lines that a stream holds at a time
 
@@ -61,7 +62,8 @@ class _Line:
 class Translator:
     """A model with its tokenizers ("inputs" and "targets", or "targets" alone).
 
-    Without "inputs" the text is a prompt: the output begins with it and goes on.
+    Without "inputs" the text is a prompt: the output begins with it and goes on. `to` is the
+    language to write where nobody says another, for a model that was trained to write several.
     """
 
     def __init__(
@@ -70,18 +72,28 @@ class Translator:
         tokenizers: Mapping[str, Tokenizer],
         decode: Decode,
         device: torch.device | str = "cpu",
+        to: str | None = None,
     ) -> None:
         check(decode)
         self.model = model.to(device) if isinstance(model, nn.Module) else model
         self.tokenizers = tokenizers
         self.config = decode
         self.device = device
+        self.to = to
 
     def translate(
-        self, texts: Sequence[str], decode: Decode | None = None, seed: int = 0
+        self,
+        texts: Sequence[str],
+        decode: Decode | None = None,
+        seed: int = 0,
+        *,
+        to: str | None = None,
     ) -> list[str]:
-        """The best output of each text. A text that cannot be decoded raises; see `decode`."""
-        found = self.decode(texts, decode, seed=seed)
+        """The best output of each text, in the language `to` if the model can write several.
+
+        A text that cannot be decoded raises; see `decode`.
+        """
+        found = self.decode(texts, decode, seed=seed, to=to)
         for number, line in enumerate(found, start=1):
             if line.error is not None:
                 raise HeedfulError(f"text {number}: {line.error}")
@@ -94,14 +106,17 @@ class Translator:
         *,
         prefixes: Sequence[str] | None = None,
         seed: int = 0,
+        to: str | None = None,
     ) -> list[Decoded]:
         """What became of each text, in the order given; `decode` in place of the usual settings.
 
-        `prefixes` are texts that the outputs must begin with, "" for none.
+        `prefixes` are texts that the outputs must begin with, "" for none; `to` is the language to
+        write.
         """
         if prefixes is not None and len(prefixes) != len(texts):
             raise UsageError(f"{len(prefixes)} prefixes for {len(texts)} texts. Give one a text")
-        return self._window(list(texts), 0, decode or self.config, prefixes, seed)
+        addressed = self._addressed(texts, to)
+        return self._window(addressed, 0, decode or self.config, prefixes, seed)
 
     def decode_stream(
         self,
@@ -111,6 +126,7 @@ class Translator:
         prefix: str = "",
         seed: int = 0,
         window: int = WINDOW,
+        to: str | None = None,
     ) -> Iterator[Decoded]:
         """As `decode`, for any number of lines: only `window` of them are held at a time.
 
@@ -120,8 +136,43 @@ class Translator:
         number = 0
         while texts := list(islice(coming, window)):
             prefixes = [prefix] * len(texts)
+            texts = self._addressed(texts, to)
             yield from self._window(texts, number, decode or self.config, prefixes, seed)
             number += len(texts)
+
+    def language(self, to: str | None = None) -> str | None:
+        """The language to write when `to` is asked for; an error where it cannot be so.
+
+        None for a model that was trained to write one.
+        """
+        to = to or self.to
+        inputs = self.tokenizers.get("inputs")
+        if not isinstance(inputs, TaggedTokenizer):
+            if to is not None:
+                raise UsageError(
+                    f"cannot write '{to}' on demand: this model was trained without tags of "
+                    "languages, so there is nothing to choose. Leave `to` (--to) out"
+                )
+            return None
+        if to is None:
+            raise UsageError(
+                "this model writes several languages: say which, with to=… (--to …). It can be: "
+                f"{', '.join(inputs.tags)}"
+            )
+        inputs.tag(to)
+        return to
+
+    def _addressed(self, texts: Sequence[str], to: str | None) -> list[str]:
+        """The texts, without line ends, and with the language they go to where there are several.
+
+        Prepared text of a mixture comes addressed, and stays so if nobody says another language.
+        """
+        addressed = [to is None and isinstance(text, Addressed) for text in texts]
+        language = None if texts and all(addressed) else self.language(to)
+        return [
+            _readdressed(text, text.to if isinstance(text, Addressed) and kept else language)
+            for text, kept in zip(texts, addressed, strict=True)
+        ]
 
     def _window(
         self,
@@ -150,7 +201,6 @@ class Translator:
     def _line(self, place: int, number: int, text: str, prefix: str) -> _Line | None:
         """The ids of a line; None for an empty one, which needs no model."""
         targets = self.tokenizers["targets"]
-        text = text.strip("\r\n")
         if "inputs" not in self.tokenizers:
             return _Line(place, number, None, targets.encode(text) + targets.encode(prefix))
         if not text.strip():
@@ -223,6 +273,11 @@ def batches(lines: Sequence[_Line], config: Decode) -> Iterator[list[_Line]]:
         batch.append(line)
     if batch:
         yield batch
+
+
+def _readdressed(text: str, to: str | None) -> str:
+    stripped = text.strip("\r\n")
+    return stripped if to is None else Addressed(stripped, to)
 
 
 def _check_length(line: _Line, config: Decode) -> None:

@@ -90,8 +90,10 @@ def _lookers(reader: Reader, histograms: dict[str, dict[str, Lengths]], most: in
         Fertility(reader),
     ]
     if {"inputs", "targets"} <= set(reader.textual):
-        lines = min(most, len(reader.prepared.split(TRAIN)))
-        lookers += [Ratios(), Untranslated(), Swapped(lines)]
+        train = reader.prepared.split(TRAIN)
+        lookers += [Ratios(), Untranslated()]
+        if not train.labels:  # in a mixture one member's source may well be another's target
+            lookers.append(Swapped(min(most, len(train))))
     return lookers
 
 

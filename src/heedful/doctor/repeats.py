@@ -143,8 +143,9 @@ class Repeats:
         if VALID not in self.held or self.by_rule:
             return
         valid = self.held[VALID][1]
-        for split, (_, held) in self.held.items():
-            if split != VALID:
+        for split, (shards, held) in self.held.items():
+            part = shards.labels and split.startswith(f"{VALID}_")  # one member's, of a mixture
+            if split != VALID and not part:
                 sources = np.isin(held.sources, valid.sources)
                 if sources.any():
                     pairs = np.isin(held.pairs, valid.pairs)

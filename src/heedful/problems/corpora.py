@@ -45,6 +45,11 @@ class Corpus(Problem):
             )
 
     @property
+    def direction(self) -> tuple[str, str]:
+        """The languages it is from and into."""
+        return self.source, self.target
+
+    @property
     def features(self) -> dict[str, Feature]:
         return {"inputs": Feature(self.text), "targets": Feature(self.text)}
 

@@ -26,6 +26,7 @@ class DemoEnFr(Problem):
     version: ClassVar[int] = 1  # raise it whenever the grammar says anything else
     metrics: ClassVar[tuple[str, ...]] = ("bleu", "chrf", "exact_match", "pronouns")
     best_by: ClassVar[str] = "exact_match"
+    direction: ClassVar[tuple[str, str]] = ("en", "fr")
 
     text: Text = field(default_factory=lambda: Subwords(size=4_000))
     train_examples: int = 240_000

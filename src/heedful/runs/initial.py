@@ -11,6 +11,7 @@ from heedful.runs.loading import load_model
 from heedful.runs.weights import weights
 from heedful.text.base import Tokenizer
 from heedful.text.specials import RESERVED
+from heedful.text.tagged import Addressed
 
 
 @torch.no_grad()
@@ -19,7 +20,8 @@ def begin_from(path: Path, model: Model, tokenizers: dict[str, Tokenizer]) -> st
 
     Everything but embeddings must have the same shape. An embedding of another vocabulary is made
     from the other's: a piece both have keeps its vector, a new one begins as the mean of the pieces
-    that it is cut into there.
+    that it is cut into there, and the tag of a new language as the mean of the other tags, or of
+    all pieces where there are none.
     """
     base = load_model(path)
     theirs, own = weights(base.model), weights(model)
@@ -57,7 +59,12 @@ def rows(table: Tensor, before: Tokenizer, after: Tokenizer) -> Tensor:
     kept = before.size if same else RESERVED
     new[:kept] = table[:kept]
     for number in range(kept, after.size):
-        new[number] = table[before.encode(after.decode([number]))].mean(0)
+        piece = after.decode([number])
+        if isinstance(piece, Addressed) and piece.to not in before.tags:
+            first = before.size - len(before.tags) if before.tags else RESERVED
+            new[number] = table[first:].mean(0)
+        else:
+            new[number] = table[before.encode(piece)].mean(0)
     return new
 
 

@@ -22,6 +22,7 @@ class Tokenizer(ABC):
     kind: ClassVar[str]  # the `kind` of the Text that made it, and of its file
     lossless: ClassVar[bool]  # whether decode(encode(text)) == text for every text there is
     size: int  # how many ids there are, the special ones counted
+    tags: tuple[str, ...] = ()  # languages that a text can be addressed to; see text/tagged.py
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:

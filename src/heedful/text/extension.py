@@ -20,6 +20,11 @@ Pair = tuple[str, str]
 
 def extend(tokenizer: Tokenizer, texts: Iterable[str], more: int) -> SubwordTokenizer:
     """The same vocabulary with up to `more` further pieces that these texts use often."""
+    if tokenizer.tags:
+        raise UsageError(
+            f"a vocabulary with tags ({', '.join(tokenizer.tags)}) cannot be extended: they come "
+            "after its last piece. Use it as it is (extend=0), or train a new one"
+        )
     if not isinstance(tokenizer, SubwordTokenizer) or tokenizer.algorithm != "bpe":
         kind = getattr(tokenizer, "algorithm", tokenizer.kind)
         raise UsageError(

@@ -9,6 +9,7 @@ from heedful.text.bytes import ByteTokenizer
 from heedful.text.chars import CharacterTokenizer
 from heedful.text.subwords import SubwordTokenizer
 from heedful.text.symbols import SymbolTokenizer
+from heedful.text.tagged import TaggedTokenizer
 from heedful.text.words import WordTokenizer
 
 KINDS: dict[str, type[Tokenizer]] = {
@@ -46,7 +47,8 @@ def load(path: Path) -> Tokenizer:
             f"format {FORMAT}. Use the heedful that wrote it, or prepare the data again"
         )
     try:
-        return KINDS[kind].from_json(data)
+        plain = KINDS[kind].from_json(data)
+        return TaggedTokenizer(plain, data["tags"]) if "tags" in data else plain
     except HeedfulError as error:
         raise HeedfulError(f"{path}: {error}") from error
     except (KeyError, TypeError, ValueError) as error:
