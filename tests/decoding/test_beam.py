@@ -256,6 +256,15 @@ def test_top_takes_the_first_of_equals(values):
     assert scores[0].tolist() == [torch.tensor(values[i]).item() for i in expected]
 
 
+@given(st.integers(0, 10_000), st.sampled_from([3, 40, 10**6]), st.integers(1, 9))
+def test_top_finds_the_same_among_many_places(seed, kinds, count):
+    draw = torch.Generator().manual_seed(seed)
+    scores = torch.randint(kinds, (2, 3, 1_500), generator=draw).float()
+    best, places = top(scores, count)
+    ranked, order = scores.sort(dim=-1, descending=True, stable=True)
+    assert torch.equal(places, order[..., :count]) and torch.equal(best, ranked[..., :count])
+
+
 def test_the_length_penalty_is_one_at_length_one_and_for_alpha_zero():
     assert length_penalty(1.0, 0.6) == 1.0
     assert length_penalty(30.0, 0.0) == 1.0

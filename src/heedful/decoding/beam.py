@@ -151,9 +151,9 @@ def beam_search(
                 state, parents = state.select(places), parents[places]
             tokens = state.growing.ids[:, :, state.step - 1]
             moved = (places[:, None] * before + parents).flatten()
-            if leaves or parents.shape[1] != before:
-                memory.select(moved)
-            elif before > 1:
+            if leaves:
+                memory.select_sources(places)
+            if leaves or before > 1 or parents.shape[1] > 1:
                 memory.reorder(moved)
     return _hypotheses(left, len(limits))
 
@@ -166,22 +166,20 @@ def advance(
     step, growing = state.step, state.growing
     log_probs = state.prefix.force(log_probs, step)
     width = 2 * config.beam if config.beam > 1 else 1
-    each = min(width, log_probs.shape[2])
-    token_scores, tokens = top(log_probs, each)  # within a hypothesis, log P does not matter
-    totals = torch.where(
-        growing.total[:, :, None] > NEVER, growing.total[:, :, None] + token_scores, NEVER
-    )
-    ranked, order = totals.flatten(1).sort(dim=1, descending=True, stable=True)
-    order = order[:, :width]  # [B, C]
-    parents = order // each
-    tokens, token_scores = _take(tokens.flatten(1), order), _take(token_scores.flatten(1), order)
+    on = growing.total[:, :1] > NEVER  # rows that are not done; the others' ranks do not matter
+    before = torch.where(on, growing.total, 0.0)[:, :, None]
+    totals = (before + log_probs).flatten(1)
+    ranked, order = top(totals, min(width, totals.shape[1]))  # [B, C]
+    ranked = ranked.masked_fill(~on, NEVER)
+    parents, tokens = order // log_probs.shape[2], order % log_probs.shape[2]
+    token_scores = log_probs.flatten(1).gather(1, order)
 
     if looked is not None and growing.covered is not None:
         growing.covered = growing.covered + looked
     candidates = growing.take(parents)
     candidates.ids[:, :, step] = tokens
     candidates.token_scores[:, :, step] = token_scores
-    candidates.total = ranked[:, :width]
+    candidates.total = ranked
 
     ends = tokens == EOS
     ended = _as_finished(candidates, step + 1, state.source, config)
@@ -189,7 +187,7 @@ def advance(
     ended.ended = ends
     both = state.finished.join(ended)
     places = both.score.sort(dim=1, descending=True, stable=True).indices[:, : config.nbest]
-    on = growing.total[:, :1] > NEVER  # a row that is done stays as it is, its cut-off ones too
+    # A row that is done stays as it is, its cut-off ones too.
     places = torch.where(on, places, torch.arange(config.nbest, device=places.device))
 
     candidates.total = candidates.total.masked_fill(ends, NEVER)

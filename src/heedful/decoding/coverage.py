@@ -18,8 +18,8 @@ from heedful.nn.watching import watch
 
 @contextmanager
 def watching_source(model: Decodable, wanted: bool) -> Iterator[Callable[[], Tensor] | None]:
-    """While open, a function that gives what the latest step looked at in the source, [R, S]:
-    the mean over layers and heads. None where it is not wanted."""
+    """While open, a function that gives what the latest step of one token looked at in the source,
+    [R, S]: the mean over layers and heads. None where it is not wanted."""
     if not wanted:
         yield None
         return
@@ -28,7 +28,7 @@ def watching_source(model: Decodable, wanted: bool) -> Iterator[Callable[[], Ten
     with watch(model, kinds=("cross",)) as seen:
 
         def looked_at() -> Tensor:
-            layers = [weights[:, :, -1, :].float().mean(dim=1) for _, weights in seen.weights]
+            layers = [weights.float().mean(dim=1).flatten(0, 1) for _, weights in seen.weights]
             if not layers:
                 raise UsageError(_NO_ATTENTION.format(type(model).__name__))
             return torch.stack(layers).mean(dim=0)

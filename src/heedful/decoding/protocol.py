@@ -23,7 +23,8 @@ class Decodable(Protocol):
     def step(self, ids: Tensor, memory: Memory) -> Tensor:
         """Take the ids that come next, [B, T], T one or many; give logits [B, T, V].
 
-        The first id of every sequence is `START`.
+        The first id of every sequence is `START`. There may be a whole number of rows for each of
+        the source's, one after the other (see `Memory.reorder`).
         """
         ...
 

@@ -14,6 +14,7 @@ from heedful.text.specials import EOS, PAD
 Length = TypeVar("Length", float, Tensor)
 
 NEVER = float("-inf")
+GROUP = 64  # places that are looked through together for the best few
 
 
 def length_penalty(length: Length, alpha: float) -> Length:
@@ -54,16 +55,40 @@ def top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The best `count` of the last dim and their places, best first; among equals the first place.
 
     `Tensor.topk` leaves the choice and the order of equals to the device, and equals are common in
-    half precision. So the places of those equal to the worst chosen are looked up, and then all
-    are put in order.
+    half precision. Where the last that is chosen has an equal that is not, the places of its equals
+    are looked up; then all are put in order.
     """
-    best, places = scores.topk(count)
+    more = min(count + 1, scores.shape[-1])
+    found, places = _largest(scores, more)
+    best, places = found[..., :count], places[..., :count]
+    if more > count and (scores.is_cuda or not bool((best[..., -1] > found[..., -1]).all())):
+        places = _first_of_equals(scores, best, places)  # a GPU does it sooner than say if it must
+    places = places.sort(dim=-1).values
+    best, order = scores.gather(-1, places).sort(dim=-1, descending=True, stable=True)
+    return best, places.gather(-1, order)
+
+
+def _largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """As `Tensor.topk`, and on a CPU faster: first the groups of places with the largest maxima,
+    then the largest of these groups' places, among which they must be."""
+    groups = scores.shape[-1] // GROUP
+    if scores.is_cuda or groups <= 2 * count:
+        return scores.topk(count)
+    whole = scores[..., : groups * GROUP].unflatten(-1, (groups, GROUP))
+    chosen = whole.amax(-1).topk(count, sorted=False).indices
+    places = (chosen[..., None] * GROUP + torch.arange(GROUP)).flatten(-2)
+    rest = torch.arange(groups * GROUP, scores.shape[-1]).expand(*scores.shape[:-1], -1)
+    places = torch.cat([places, rest], -1)
+    best, order = scores.gather(-1, places).topk(count)
+    return best, places.gather(-1, order)
+
+
+def _first_of_equals(scores: Tensor, best: Tensor, places: Tensor) -> Tensor:
+    """The places of the best; of those equal to the worst of them, the first that there are."""
     worst = best[..., -1:]
     equals = (scores == worst).cumsum(dim=-1, dtype=torch.int32)  # the n-th is where this turns n
     above = (best > worst).sum(dim=-1, keepdim=True)
-    wanted = torch.arange(1, count + 1, device=scores.device) - above
+    wanted = torch.arange(1, best.shape[-1] + 1, device=scores.device) - above
     first = torch.searchsorted(equals, wanted.int().clamp(min=1))
     first = first.clamp(max=scores.shape[-1] - 1)  # NaN equals nothing, and must stay in bounds
-    places = torch.where(best > worst, places, first).sort(dim=-1).values
-    best, order = scores.gather(-1, places).sort(dim=-1, descending=True, stable=True)
-    return best, places.gather(-1, order)
+    return torch.where(best > worst, places, first)

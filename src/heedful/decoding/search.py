@@ -35,7 +35,7 @@ def decode(
         return []
     forced = Prefix.of(prefix, rows, next(iter(batch.features.values())).ids.device)
     limits = output_limits(model, batch, config.extra_length, prefix)
-    with torch.no_grad(), at_rest(model):
+    with torch.inference_mode(), at_rest(model):
         if config.sample and config.temperature > 0:
             seeds = [mixed(seed, row) for row in range(rows)] if isinstance(seed, int) else seed
             chance = Chance(config.temperature, config.top_k, config.top_p)

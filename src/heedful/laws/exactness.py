@@ -92,6 +92,24 @@ def memory_follows_its_rows(subject: Subject) -> None:
 
 
 @law
+def outputs_of_one_source_read_it_together(subject: Subject) -> None:
+    """Several outputs that share a source's row go on as if each had one of its own."""
+    batch = subject.batch(subject.pairs(3, seed=10))
+    ids = shift_right(batch.targets)[:, :2]
+    rows = torch.tensor([0, 0, 1, 1, 2, 2])
+    apart, together = subject.model.start(batch), subject.model.start(batch)
+    for memory in (apart, together):
+        subject.model.step(ids[:, :1], memory)
+    apart.select(rows)
+    together.reorder(rows)
+    same(
+        subject.model.step(ids[rows, 1:], together),
+        subject.model.step(ids[rows, 1:], apart),
+        "outputs that share a source, and outputs with one each",
+    )
+
+
+@law
 def saved_and_loaded_is_the_same(subject: Subject) -> None:
     """Written to safetensors and read into a fresh model: the same logits, bit for bit."""
     batch = subject.batch(subject.pairs(3, seed=5))

@@ -166,9 +166,9 @@ class Tagger(Model):
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
         source = memory["source"].once(_never_started)
         at = following(ids, memory)
-        last = source.x.shape[1] - 1
-        there = at.positions.clamp(max=last)[..., None].expand(-1, -1, source.x.shape[-1])
-        return self.head(source.x.gather(1, there))
+        x = source.spread(len(ids))
+        there = at.positions.clamp(max=x.shape[1] - 1)[..., None].expand(-1, -1, x.shape[-1])
+        return self.head(x.gather(1, there))
 
 
 def build(config: ModelConfig, sizes: dict[str, int], shared: bool, loss: Smoothing) -> Model:

@@ -49,6 +49,10 @@ class Encoded:
     def select(self, rows: Tensor) -> "Encoded":
         return Encoded(self.x.index_select(0, rows), self.at.select(rows))
 
+    def spread(self, rows: int) -> Tensor:
+        """The vectors, once for each of so many rows that read them."""
+        return self.x.repeat_interleave(rows // len(self.x), 0)
+
 
 class Attention(nn.Module):
     """Softmax(QKᵀ/√E + bias)V in several heads, over oneself or over a source."""
@@ -103,9 +107,10 @@ class Attention(nn.Module):
     ) -> Float[Tensor, "B L D"]:
         if self.reads:
             assert source is not None and self.to_q is not None
-            q = rearrange(self.to_q(x), "b l (h e) -> b h l e", h=self.heads)
             k, v = memory["source"].once(lambda: self.project(source.x))
-            keys = source.at
+            # Several outputs of one source read it together: their rows become one row of queries.
+            q = rearrange(self.to_q(x), "(b c) l (h e) -> b h (c l) e", b=len(k), h=self.heads)
+            keys, at = source.at, at.together(len(k))
         else:
             q, k, v = self.split(x)
             if self.turn is not None:
@@ -118,7 +123,7 @@ class Attention(nn.Module):
         bias = None if self.bias is None else self.bias(q, at, keys)
         dropout = self.dropout if self.training else 0.0
         out = self.kernel(q, k, v, sight(self.pattern, at, keys), bias=bias, dropout=dropout)
-        return self.to_out(rearrange(out, "b h l e -> b l (h e)"))
+        return self.to_out(rearrange(out, "b h (c l) e -> (b c) l (h e)", l=x.shape[1]))
 
     def split(self, x: Float[Tensor, "B L D"]) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of `x` itself."""
@@ -136,9 +141,11 @@ class Attention(nn.Module):
 
 
 class Auto:
-    """The kernel for the case at hand: `blocks` for long rows on a GPU, `fused` for all else."""
+    """The kernel for the case at hand: `blocks` for long rows on a GPU, `dense` for a step of
+    decoding on a CPU, `fused` for all else."""
 
     long = 512  # below this a GPU computes every pair faster than it sorts them into blocks
+    few = 16  # up to so many queries a CPU is faster by plain products
 
     def __call__(
         self,
@@ -149,7 +156,11 @@ class Auto:
         bias: Tensor | None = None,
         dropout: float = 0.0,
     ) -> Tensor:
-        name = "blocks" if q.is_cuda and not dropout and q.shape[2] >= self.long else "fused"
+        name = "fused"
+        if q.is_cuda and not dropout and q.shape[2] >= self.long:
+            name = "blocks"
+        elif not q.is_cuda and q.shape[2] <= self.few:
+            name = "dense"
         return kernel(name, dropout)(q, k, v, sight, bias, dropout)
 
 

@@ -35,6 +35,17 @@ class Layout:
             self.segments.to(device, non_blocking=non_blocking),
         )
 
+    def together(self, rows: int) -> "Layout":
+        """The same tokens in so many rows, each of several that stood below each other."""
+        if rows == len(self.positions):
+            return self
+        if ("together", rows) not in self.seen:
+            self.seen["together", rows] = Layout(
+                self.positions.reshape(rows, -1), self.segments.reshape(rows, -1)
+            )
+        joined: Layout = self.seen["together", rows]
+        return joined
+
     def select(self, rows: Tensor) -> "Layout":
         return Layout(self.positions[rows], self.segments[rows])
 

@@ -53,9 +53,13 @@ class Memory:
         return self._seen[1]
 
     def once(self, make: Callable[[], Any]) -> Any:
-        """What `make` gave the first time: what is read from the source and never changes."""
+        """What `make` gave the first time: what is read from the source and never changes.
+
+        It is laid out in one piece, since it will be read at every step.
+        """
         if self._once is None:
-            self._once = make()
+            made = make()
+            self._once = tuple(x.contiguous() for x in made) if isinstance(made, tuple) else made
         return self._once
 
     def recall(self, default: Callable[[], Any]) -> Any:
@@ -68,23 +72,27 @@ class Memory:
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch, in this order, in this and all inner rooms: what is read
         from the source too. A row may be named several times (to widen) or not at all."""
-        self._once = _tree_select(self._once, rows)
-        self._reorder(rows)
-        for room in self._rooms.values():
-            room.select(rows)
+        self.select_sources(rows)
+        self.reorder(rows)
 
     def reorder(self, rows: Tensor) -> None:
-        """As `select`, where every row moves only among rows of the same source (beams of one
-        sentence): what was read from the source stays where it is."""
-        self._reorder(rows)
-        for room in self._rooms.values():
-            room.reorder(rows)
+        """As `select`, but what was read from the source stays as it is.
 
-    def _reorder(self, rows: Tensor) -> None:
+        For several outputs of one source: after it, there may be a whole number of rows for each
+        source's, which stand together and read it together.
+        """
         self._kept = _tree_select(self._kept, rows)
         self._seen = None
         for grown in self._grown or ():
             grown.select(rows)
+        for room in self._rooms.values():
+            room.reorder(rows)
+
+    def select_sources(self, rows: Tensor) -> None:
+        """Keep these rows of what was read from the source, in this order; all else stays."""
+        self._once = _tree_select(self._once, rows)
+        for room in self._rooms.values():
+            room.select_sources(rows)
 
 
 class _Forget(Memory):

@@ -5,6 +5,7 @@ B batch, Q queries, K keys.
 
 from typing import Any
 
+import torch
 from jaxtyping import Bool
 from torch import Tensor
 from torch.nn.attention.flex_attention import create_block_mask
@@ -19,6 +20,7 @@ class Sight:
     def __init__(self, pattern: Pattern, q: Layout, k: Layout) -> None:
         self.pattern, self.q, self.k = pattern, q, k
         self._dense: Tensor | None = None
+        self._clear: bool | None = None
         self._filled: tuple[Tensor, Tensor] | None = None
         self._blocks: Any = None
 
@@ -27,6 +29,14 @@ class Sight:
         if self._dense is None:
             self._dense = self.pattern(self.q, self.k)[:, None]
         return self._dense
+
+    @property
+    def clear(self) -> bool:
+        """Whether every query sees every key, where that is known without waiting for a device."""
+        if self._clear is None:
+            here = self.q.positions.device.type == "cpu" and not torch.compiler.is_compiling()
+            self._clear = here and bool(self.dense.all())
+        return self._clear
 
     @property
     def filled(self) -> tuple[Bool[Tensor, "B 1 Q K"], Bool[Tensor, "B 1 Q 1"]]:

@@ -21,6 +21,8 @@ def weights(
     scores = (q * q.shape[-1] ** -0.5) @ shared(k, q.shape[1]).transpose(-1, -2)
     if bias is not None:
         scores = scores + bias
+    if sight.clear:
+        return scores.softmax(-1)
     hidden = ~sight.dense
     highest = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
     return highest.softmax(-1).masked_fill(hidden, 0.0)
