@@ -78,3 +78,19 @@ def test_what_cannot_be_reordered_is_named() -> None:
         assert "object" in str(error)
     else:
         raise AssertionError("an object was reordered")
+
+
+def test_sources_may_leave_while_outputs_stay_and_outputs_widen_while_sources_stay() -> None:
+    memory = Memory()
+    memory["source"].once(lambda: torch.arange(3)[:, None])
+    memory["state"].keep(torch.arange(3)[:, None])
+    memory.reorder(torch.tensor([0, 0, 1, 1, 2, 2]))
+    assert len(memory["source"].once(tuple)) == 3 and len(memory["state"].recall(tuple)) == 6
+    memory.select_sources(torch.tensor([0, 2]))
+    assert memory["source"].once(tuple)[:, 0].tolist() == [0, 2]
+    assert len(memory["state"].recall(tuple)) == 6
+
+
+def test_what_is_read_at_every_step_lies_in_one_piece() -> None:
+    made = Memory().once(lambda: (torch.zeros(3, 4).T, (torch.zeros(5, 6).T,)))
+    assert made[0].is_contiguous() and made[1][0].is_contiguous()

@@ -58,8 +58,7 @@ class Memory:
         It is laid out in one piece, since it will be read at every step.
         """
         if self._once is None:
-            made = make()
-            self._once = tuple(x.contiguous() for x in made) if isinstance(made, tuple) else made
+            self._once = _in_one_piece(make())
         return self._once
 
     def recall(self, default: Callable[[], Any]) -> Any:
@@ -147,6 +146,13 @@ class _Growing:
     def select(self, rows: Tensor) -> None:
         if self.store is not None:
             self.store = self.store.index_select(0, rows)
+
+
+def _in_one_piece(value: Any) -> Any:
+    """A tensor, or the tensors of a tuple, each laid out without gaps."""
+    if isinstance(value, tuple):
+        return tuple(map(_in_one_piece, value))
+    return value.contiguous() if isinstance(value, Tensor) else value
 
 
 def _tree_select(value: Any, rows: Tensor) -> Any:
