@@ -18,6 +18,7 @@ from heedful.errors import UsageError
 from heedful.nn.biases import parse_bias
 from heedful.nn.initial import linear
 from heedful.nn.kernels import Kernel, kernel
+from heedful.nn.kernels.blocks import missing
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
 from heedful.nn.patterns import Pattern, Visible, parse_pattern
@@ -156,12 +157,13 @@ class Auto:
         bias: Tensor | None = None,
         dropout: float = 0.0,
     ) -> Tensor:
-        name = "fused"
-        if q.is_cuda and not dropout and q.shape[2] >= self.long:
-            name = "blocks"
-        elif not q.is_cuda and q.shape[2] <= self.few:
-            name = "dense"
+        name = self.choose(q.device.type, q.shape[2], dropout)
         return kernel(name, dropout)(q, k, v, sight, bias, dropout)
+
+    def choose(self, device: str, queries: int, dropout: float) -> str:
+        if device == "cuda" and not dropout and queries >= self.long and not missing():
+            return "blocks"
+        return "dense" if device == "cpu" and queries <= self.few else "fused"
 
 
 def attentions(model: nn.Module) -> dict[str, Attention]:

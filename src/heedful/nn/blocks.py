@@ -32,17 +32,20 @@ class Dropouts:
 
 class Residual(nn.Module):
     """x + f(norm(x)), the norm before (as Tensor2Tensor since 2018); or norm(x + f(x)), after (as
-    the paper)."""
+    the paper). Where it does not add, f(norm(x)) or norm(f(x)): to see what is lost."""
 
-    def __init__(self, dim: int, norm: Norm, dropout: float) -> None:
+    def __init__(self, dim: int, norm: Norm, dropout: float, adds: bool = True) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(dim, eps=EPSILON)
         self.before = norm == "pre"
         self.dropout = dropout
+        self.adds = adds
 
     def forward(self, x: Float[Tensor, "B L D"], part: Callable[[Tensor], Tensor]) -> Tensor:
         y = F.dropout(part(self.norm(x) if self.before else x), self.dropout, self.training)
-        return x + y if self.before else self.norm(x + y)
+        if self.adds:
+            y = x + y
+        return y if self.before else self.norm(y)
 
 
 class Block(nn.Module):
@@ -59,6 +62,7 @@ class Block(nn.Module):
         norm: Norm = "pre",
         dropouts: Dropouts = Dropouts(),
         attention: AttentionConfig = AttentionConfig(),
+        residuals: bool = True,
     ) -> None:
         super().__init__()
 
@@ -73,7 +77,7 @@ class Block(nn.Module):
             )
 
         def residual() -> Residual:
-            return Residual(dim, norm, dropouts.residual)
+            return Residual(dim, norm, dropouts.residual, residuals)
 
         self.attention = attend(pattern, reads=False)
         self.attention_residual = residual()

@@ -3,7 +3,7 @@
 B batch, H heads, Q queries, K keys.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from heedful.nn.attention import Attention, attentions
 from heedful.nn.kernels import KERNELS
 from heedful.nn.kernels.dense import shared, weights
+from heedful.nn.layout import Layout
 from heedful.nn.sight import Sight
 
 SELF, CROSS = "self", "cross"
@@ -28,15 +29,39 @@ class Seen:
         return list(self.by_name.items())
 
 
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """One attention at work, once: its weights, and where the keys stand that it looked at."""
+
+    name: str
+    kind: str  # SELF or CROSS
+    weights: Tensor  # [B, H, Q, K]
+    keys: Layout  # [B, K]
+
+
 @contextmanager
-def watch(model: nn.Module, kinds: tuple[str, ...] = (SELF, CROSS)) -> Iterator[Seen]:
-    """Lend each attention a kernel that writes down its weights; take it back at the end."""
+def watch(
+    model: nn.Module,
+    kinds: tuple[str, ...] = (SELF, CROSS),
+    tell: Callable[[Glance], None] = lambda _: None,
+) -> Iterator[Seen]:
+    """Lend each attention a kernel that writes down its weights; take it back at the end.
+
+    What is seen is the latest of each. `tell` hears of all as they happen: a layer that is applied
+    several times looks several times.
+    """
     seen = Seen()
+
+    def note(glance: Glance) -> None:
+        seen.by_name[glance.name] = glance.weights
+        tell(glance)
+
     watched: list[tuple[Attention, object]] = []
     for name, part in attentions(model).items():
-        if (CROSS if part.reads else SELF) in kinds:
+        kind = CROSS if part.reads else SELF
+        if kind in kinds:
             watched.append((part, part.kernel))
-            part.kernel = _Recording(name, seen)
+            part.kernel = _Recording(name, kind, note)
     try:
         yield seen
     finally:
@@ -47,8 +72,8 @@ def watch(model: nn.Module, kinds: tuple[str, ...] = (SELF, CROSS)) -> Iterator[
 class _Recording:
     """The `dense` kernel, with its weights written down."""
 
-    def __init__(self, name: str, seen: Seen) -> None:
-        self.name, self.seen = name, seen
+    def __init__(self, name: str, kind: str, note: Callable[[Glance], None]) -> None:
+        self.name, self.kind, self.note = name, kind, note
 
     def __call__(
         self,
@@ -59,9 +84,8 @@ class _Recording:
         bias: Tensor | None = None,
         dropout: float = 0.0,
     ) -> Tensor:
-        if dropout:  # what is seen is then not what is used; look at a model in eval mode
-            self.seen.by_name[self.name] = weights(q, k, sight, bias).detach()
-            return KERNELS["dense"](q, k, v, sight, bias, dropout)
         seen = weights(q, k, sight, bias)
-        self.seen.by_name[self.name] = seen.detach()
+        self.note(Glance(self.name, self.kind, seen.detach(), sight.k))
+        if dropout:  # what is seen is then not what is used; look at a model in eval mode
+            return KERNELS["dense"](q, k, v, sight, bias, dropout)
         return seen @ shared(v, q.shape[1])

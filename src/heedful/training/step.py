@@ -42,6 +42,10 @@ class TrainStep:
 
     def __call__(self, number: int, parts: list[Batch]) -> Outcome:
         """Step `number` (the first is 1) on this process's parts of it."""
+        return self.finish(number, self.collect(number, parts))
+
+    def collect(self, number: int, parts: list[Batch]) -> list[Tensor]:
+        """Add up the gradients of this process's parts; give their losses."""
         if self.twin and not self.begun:
             self.twin.refresh()
         self.begun = True
@@ -55,6 +59,10 @@ class TrainStep:
             torch.manual_seed(mixed(self.preset.training.seed, number, whole))
             learn = self.recorder.learn if self.recorder else self.learn
             losses.append(learn(part).clone())
+        return losses
+
+    def finish(self, number: int, losses: list[Tensor]) -> Outcome:
+        """Add up over all processes, and move the weights."""
         self.ranks.sum(self.gradient)
         self.ranks.sum(self.sums)
         for group in self.optimizer.param_groups:
@@ -63,6 +71,11 @@ class TrainStep:
         norm = move().clone()
         finite = torch.isfinite(norm) & torch.isfinite(self.sums[0])
         return Outcome(torch.cat([self.sums, norm.double()[None]]), torch.stack(losses), finite)
+
+    def forget(self) -> None:
+        """Leave nothing of parts that were given up half way."""
+        if self.twin:
+            self.twin.gradient.zero_()
 
     def learn(self, part: Batch) -> Tensor:
         """Add a part's gradient, and its sums; give its loss."""

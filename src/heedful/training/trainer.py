@@ -19,8 +19,10 @@ from heedful.runs.config import RunConfig
 from heedful.runs.folder import RunFolder
 from heedful.runs.initial import begin_from
 from heedful.runs.loading import make_model
+from heedful.training.abilities import lacks
 from heedful.training.beginning import begin
 from heedful.training.evaluation import Evaluator, merit
+from heedful.training.fitting import Fitting
 from heedful.training.guard import Guard, NonFinite
 from heedful.training.interval import Clock, Interval
 from heedful.training.saver import Saver
@@ -94,11 +96,12 @@ class Trainer:
         torch.manual_seed(mixed(training.seed, 0, 0))
         tokenizers = folder.tokenizers()
         self.model = make_model(config, tokenizers).to(ranks.device)
-        self.notes: list[str] = []
+        self.notes: list[str] = lacks(preset, ranks.device) if ranks.first else []
         if fresh and training.init:
             self.notes.append(begin_from(Path(training.init), self.model, tokenizers))
         ranks.same(self.model)
         self.step = TrainStep(self.model, preset, ranks)
+        self.take = Fitting(self.step, lambda said: self.watchers.note(said))
         keeps = training.ema > 0 and ranks.first
         self.average = MovingAverage(self.model, training.ema) if keeps else None
         self.saver = Saver(folder, training, self.model, self.step.optimizer, self.average)
@@ -170,7 +173,7 @@ class Trainer:
         """Take one step."""
         state = self.state
         state.step += 1
-        outcome = self.step(state.step, batch.parts)
+        outcome = self.take(state.step, batch.parts)
         if self.average is not None:
             self.average.update(state.step)
         state.cursor = batch.cursor

@@ -4,6 +4,7 @@ What packed rows want on a GPU. B batch, H heads, G heads of keys and values, Q 
 E per head.
 """
 
+import importlib.util
 import warnings
 from functools import cache
 from typing import Any
@@ -16,6 +17,8 @@ from torch.nn.attention.flex_attention import flex_attention
 from heedful.errors import UsageError
 from heedful.nn.kernels.dense import shared
 from heedful.nn.sight import Sight
+
+OLDEST = 7  # compute capability that Triton compiles for
 
 
 def blocks(
@@ -37,10 +40,23 @@ def blocks(
         score = lambda s, b, h, i, j: s + added[b, h, i, j]  # noqa: E731
     pair = shared(k, q.shape[1]), shared(v, q.shape[1])
     if q.is_cuda:
-        return _compiled()(q, *pair, score_mod=score, block_mask=sight.blocks)
+        attend = flex_attention if torch.compiler.is_compiling() else _compiled()
+        return attend(q, *pair, score_mod=score, block_mask=sight.blocks)
     with warnings.catch_warnings():  # that it is slow uncompiled: on a CPU it is a reference
         warnings.filterwarnings("ignore", "flex_attention called without torch.compile")
         return flex_attention(q, *pair, score_mod=score, block_mask=sight.blocks)
+
+
+@torch.compiler.assume_constant_result
+@cache
+def missing() -> str:
+    """Why it cannot be compiled for the GPU here; nothing where it can."""
+    if importlib.util.find_spec("triton") is None:
+        return "Triton is not installed"
+    major, minor = torch.cuda.get_device_capability()
+    if major < OLDEST:
+        return f"this GPU is too old for Triton (compute capability {major}.{minor})"
+    return ""
 
 
 @cache
