@@ -54,7 +54,7 @@ def test_under_autocast_the_products_are_low_and_the_sums_wide() -> None:
         loss = projected(Smoothing(), x, weight, targets, real)
         plain = Smoothing()(torch.nn.functional.linear(x, weight), targets, real)
     assert loss.sum.dtype is torch.float32
-    torch.testing.assert_close(loss.sum, plain.sum)
+    torch.testing.assert_close(loss.sum, plain.sum, rtol=1e-4, atol=0.0)
     ours = torch.autograd.grad(loss.sum, (x, weight))
     theirs = torch.autograd.grad(plain.sum, (x, weight))
     for one, other in zip(ours, theirs, strict=True):

@@ -37,7 +37,12 @@ def projected(
 
 
 class _Projected(torch.autograd.Function):
-    """The sum of the smoothed loss, and of the likelihood beside it, which has no gradient."""
+    """The sum of the smoothed loss, and of the likelihood beside it, which has no gradient.
+
+    The gradient by the scores is softmax - (1 - spread)·[true label] - spread / V. The last term is
+    the same for all, so it is not written into them: what it adds to the gradients by x and weight
+    is known from their sums. Tokens that are not real are left out of x, for the same reason.
+    """
 
     @staticmethod
     def forward(
@@ -49,25 +54,47 @@ class _Projected(torch.autograd.Function):
         spread: float,
         least: float,
     ) -> tuple[Tensor, Tensor]:
-        size = max(1, CHUNK // len(weight))
+        labels = len(weight)
         low = weight.to(x.dtype)
         wide = torch.promote_types(x.dtype, torch.float32)
-        loss, nll = x.new_zeros((), dtype=wide), x.new_zeros((), dtype=wide)
+        middle = weight.mean(0, dtype=wide)
+        x = x.masked_fill(~real[:, None], 0.0)
         wants_x, wants_weight = ctx.needs_input_grad[:2]
+        loss, nll = x.new_zeros((), dtype=wide), x.new_zeros((), dtype=wide)
         x_slopes = []
         weight_slope = torch.zeros_like(weight, dtype=wide) if wants_weight else None
-        parts = (t.split(size) for t in (x, targets, real))
-        for x_part, targets_part, real_part in zip(*parts, strict=True):
+        size = max(1, CHUNK // labels)
+        parts = (t.split(size) for t in (x, targets[:, None], real))
+        for x_part, true, real_part in zip(*parts, strict=True):
             scores = x_part @ low.T
-            loss_part, nll_part, slope = sloped(scores, targets_part, real_part, spread, least)
-            loss, nll = loss + loss_part, nll + nll_part
+            slope = scores.to(wide).log_softmax(-1)
+            likely = slope.gather(1, true)[:, 0]
+            nll_part = -likely
+            loss_part = nll_part
+            if spread:
+                norm = scores.gather(1, true)[:, 0].to(wide) - likely
+                mean = x_part.to(wide) @ middle - norm  # of the log-probabilities
+                loss_part = (1 - spread) * nll_part - spread * mean - least
+            loss = loss + loss_part.masked_fill(~real_part, 0.0).sum()
+            nll = nll + nll_part.masked_fill(~real_part, 0.0).sum()
+            if not (wants_x or wants_weight):
+                continue
+            slope = slope.exp_().scatter_add_(
+                1, true, torch.full_like(true, spread - 1.0, dtype=wide)
+            )
+            slope = slope.to(x.dtype)
             if wants_x:
                 x_slopes.append(slope @ low)
             if weight_slope is not None:
                 weight_slope += slope.T @ x_part
+        x_slope = None
+        if wants_x:
+            x_slope = torch.cat(x_slopes) - (spread * middle).to(x.dtype)
+            x_slope = x_slope.masked_fill(~real[:, None], 0.0)
         if weight_slope is not None:
+            weight_slope -= (spread / labels) * x.sum(0, dtype=wide)
             weight_slope = weight_slope.to(weight.dtype)
-        ctx.save_for_backward(torch.cat(x_slopes) if wants_x else None, weight_slope)
+        ctx.save_for_backward(x_slope, weight_slope)
         ctx.mark_non_differentiable(nll)
         return loss, nll
 
@@ -80,24 +107,3 @@ class _Projected(torch.autograd.Function):
             None if weight is None else weight * by.to(weight.dtype),
             *(None,) * 4,
         )
-
-
-def sloped(
-    scores: Float[Tensor, "N V"],
-    targets: Int[Tensor, " N"],
-    real: Bool[Tensor, " N"],
-    spread: float,
-    least: float,
-) -> tuple[Tensor, Tensor, Float[Tensor, "N V"]]:
-    """Loss and likelihood summed over the tokens, and the loss's gradient by each score."""
-    wide = scores.float() if scores.dtype.itemsize < 4 else scores
-    norm = wide.logsumexp(-1, keepdim=True)
-    nll = (norm - wide.gather(-1, targets[:, None]))[:, 0]
-    loss = nll
-    if spread:
-        loss = (1 - spread) * nll + spread * (norm[:, 0] - wide.mean(-1)) - least
-    labels = torch.arange(scores.shape[-1], device=scores.device)
-    true = labels == targets[:, None]
-    slope = (wide - norm).exp() - torch.where(true, 1 - spread, 0.0) - spread / scores.shape[-1]
-    slope = slope.masked_fill(~real[:, None], 0.0).to(scores.dtype)
-    return loss.masked_fill(~real, 0.0).sum(), nll.masked_fill(~real, 0.0).sum(), slope
