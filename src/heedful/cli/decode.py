@@ -3,7 +3,7 @@
 import json as jsons
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -27,6 +27,7 @@ from heedful.config import vary
 from heedful.errors import HeedfulError, UsageError
 
 if TYPE_CHECKING:
+    from heedful.decoding.light import Precision
     from heedful.decoding.translator import Decoded, Translator
 
 
@@ -70,6 +71,10 @@ def decode(
     ] = False,
     checkpoint: Checkpoint = None,
     device: Device = "auto",
+    precision: Annotated[
+        Literal["auto", "fp32", "bf16"],
+        typer.Option("--precision", help="Of products: auto is bf16 on a CPU that has it."),
+    ] = "auto",
     settings: Settings = None,
     plugin: Plugins = None,
 ) -> None:
@@ -95,7 +100,8 @@ def decode(
         "top_p": top_p,
         "nbest": nbest,
     }
-    translator = _translator(run, checkpoint, device, decode_changes(given, greedy, settings), to)
+    changes = decode_changes(given, greedy, settings)
+    translator = _translator(run, checkpoint, device, precision, changes, to)
     if interactive:
         converse(translator)
         return
@@ -117,14 +123,21 @@ def decode(
 
 
 def _translator(
-    run: Path, checkpoint: str | None, device: str, changes: dict[str, Any], to: str | None
+    run: Path,
+    checkpoint: str | None,
+    device: str,
+    precision: "Precision",
+    changes: dict[str, Any],
+    to: str | None,
 ) -> "Translator":
+    from heedful.decoding.light import lighten
     from heedful.decoding.translator import Translator
     from heedful.distributed.processes import pick_device
     from heedful.runs.loading import load_model
 
     place = pick_device(device)
     loaded = load_model(run, checkpoint, place, warn)
+    lighten(loaded.model, precision, place)
     config = vary(loaded.config.preset.decode, changes)
     translator = Translator(loaded.model, loaded.tokenizers, config, place, to)
     translator.language()  # what is wrong with it is said before anything is read
