@@ -9,7 +9,9 @@ from heedful.distributed.processes import Processes
 from heedful.models.base import build
 from heedful.nn.layout import Layout
 from heedful.registry import presets
+from heedful.training import capture
 from heedful.training.capture import MOST, PLAIN, Mould, shape
+from heedful.training.fitting import Fitting
 from heedful.training.step import TrainStep
 
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU to record on")
@@ -84,3 +86,23 @@ def test_batches_of_one_shape_fit_one_mould() -> None:
     rows = batch(1).inputs
     alone = Batch({"targets": Rows(rows.ids, Layout(rows.at.positions, rows.at.segments))})
     assert shape(alone) != shape(batch(1))
+
+
+def test_what_cannot_be_recorded_stays_plain_and_is_said_once(monkeypatch) -> None:
+    def refuses(function, pool):
+        raise RuntimeError("operation not permitted when stream is capturing\nand more")
+
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: (0, 0))
+    monkeypatch.setattr(capture, "Recorded", refuses)
+    preset = vary(presets.get("transformer_tiny")(), {"training.precision": "fp32"})
+    model = build(preset.model, {"inputs": 9, "targets": 9}, True, preset.loss).train()
+    step = TrainStep(model, preset, Processes(torch.device("cpu")))
+    step.recorder = recorder = capture.Recorder(step.learn, step.move, torch.device("cpu"))
+    monkeypatch.setattr(recorder, "move", step.move)
+    said: list[str] = []
+    take = Fitting(step, said.append)
+    losses = [float(take(1 + n, [batch(0)]).sums[0]) for n in range(PLAIN + 3)]
+    assert losses[-1] < losses[0]
+    assert said == [
+        "steps cannot be recorded and stay plain: operation not permitted when stream is capturing"
+    ]

@@ -32,15 +32,21 @@ class Recorder:
         self.moulds: dict[object, tuple[Mould, Recorded]] = {}
         self.moved: Recorded | None = None
         self.moves = 0
+        self.unable = ""  # why steps stay plain: what they do cannot be recorded
 
     def learn(self, part: Batch) -> Tensor:
         kind = shape(part)
         self.seen[kind] += 1
         if kind not in self.moulds:
-            if self.seen[kind] <= PLAIN or len(self.moulds) == MOST:
+            full = len(self.moulds) == MOST
+            if self.unable or full or self.seen[kind] <= PLAIN:
                 return self._learn(part)
             mould = Mould(part, self.device)
-            self.moulds[kind] = mould, Recorded(lambda: self._learn(mould.batch()), self.pool)
+            try:
+                self.moulds[kind] = mould, Recorded(lambda: self._learn(mould.batch()), self.pool)
+            except RuntimeError as error:  # something in it waits for the device
+                self.unable = str(error).strip().splitlines()[0]
+                return self._learn(part)
         mould, recorded = self.moulds[kind]
         mould.pour(part)
         return recorded()

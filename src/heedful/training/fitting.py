@@ -23,6 +23,7 @@ class Fitting:
     def __init__(self, step: TrainStep, note: Callable[[str], None]) -> None:
         self.step, self.note = step, note
         self.too_much: int | None = None  # slots of the smallest batch that did not fit
+        self.told = False  # that steps cannot be recorded
 
     def __call__(self, number: int, parts: list[Batch]) -> Outcome:
         while True:
@@ -37,6 +38,10 @@ class Fitting:
                 failed = str(error).strip().splitlines()[0]
             # Only out here is the memory of the failed try free again: the error held on to it.
             self.give_way(number, pieces, failed)
+        recorder = self.step.recorder
+        if recorder is not None and recorder.unable and not self.told:
+            self.told = True
+            self.note(f"steps cannot be recorded and stay plain: {recorder.unable}")
         together = [part.sum() for part in torch.stack(losses).split([len(p) for p in pieces])]
         return self.step.finish(number, together)
 
