@@ -1,5 +1,6 @@
 # `make demo` and `make test` do all the set-up: Python 3.11 or newer is all that must be there.
-# Everything they write is inside this folder: .venv, build, data, runs and the tools' caches.
+# Everything they write is inside this folder: .venv, build, data, runs and the tools' caches; only the
+# browser that pages are tested in is the system's.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin

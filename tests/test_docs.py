@@ -65,6 +65,8 @@ def commands(page: Path) -> list[str]:
 def cut(arguments: list[str]) -> list[str]:
     """A command that takes hours, made to take a second."""
     verb = arguments[0]
+    if verb == "bench":
+        return cut_bench(arguments)
     if verb == "compare":
         small = {**MODEL, **ALGORITHMIC}
         shorter = [re.sub(r"^(steps:)\d+$", r"\g<1>2", argument) for argument in arguments]
@@ -96,6 +98,26 @@ def cut(arguments: list[str]) -> list[str]:
     elif {"demo", "translate_demo_en_fr"} & set(shorter):
         small = DEMO
     return shorter + [part for k, v in {**MODEL, **small}.items() for part in ("--set", f"{k}={v}")]
+
+
+def cut_bench(arguments: list[str]) -> list[str]:
+    """A benchmark of the smallest sizes, once, on a CPU."""
+    shorter = [*arguments, "--device", "cpu", "--repeats", "1"]
+    kind = arguments[1]
+    if "--peers" not in arguments and kind in ("train", "decode"):
+        shorter += ["--peers", "none"]
+    if kind == "attention":
+        return [*shorter, "--length", "16", "--lengths", "16,32"]
+    if kind == "complexity":
+        return [*shorter, "--n", "16,32", "--d", "64,128", "--k", "3,5", "--r", "4,8"]
+    if kind == "decode":
+        return [*shorter, "--sentences", "3"]
+    if "--end-to-end" in shorter:
+        place = shorter.index("--end-to-end") + 1
+        shorter[place] = str(int(shorter[place]) // CUT)
+    small = {**MODEL, **({"problem.train_examples": 64} if "--preset" in arguments else DEMO)}
+    shorter += [part for k, v in small.items() for part in ("--set", f"{k}={v}")]
+    return [*shorter, "--batches", "2", "--warmup", "0"]
 
 
 def parse(arguments: list[str]) -> None:

@@ -1,6 +1,8 @@
 """`demo`: the whole way, on a cut of its data and of its model."""
 
+import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,14 @@ def test_the_demo_trains_scores_translates_and_is_used_again(heedful, tmp_path: 
     assert "BLEU: nrefs:1|" in answer.out and "checkpoint average, sha256 " in answer.out
     assert all(sentence in answer.out for sentence in SENTENCES)
     assert all(command.format(run=run) in answer.out for command in NEXT)
+    page = run / "attention.html"
+    assert f"to be opened in a browser: {page}" in answer.out
+    held = re.search(r'id="heedful-data">(.*?)</script>', page.read_text(), re.DOTALL)
+    data = json.loads(held[1])
+    assert [item["look"]["text"] for item in data["items"]] == list(SENTENCES)
+    assert all(item["tree"]["nodes"] for item in data["items"])
+    changed = [[side["words"][pair["changed"]] for side in pair["sides"]] for pair in data["pairs"]]
+    assert changed == [["delicious", "hungry"], ["tired", "wide"]]
 
     again = heedful("demo", "--out", run, "--steps", "4", *SETTINGS)
     assert again.status == 0 and "holds a finished demo run, which is used" in again.err
@@ -67,7 +77,7 @@ def test_fresh_throws_only_demo_runs_away(heedful, tiny_run: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("command", NEXT)
 def test_what_to_try_next_is_understood(command: str) -> None:
-    _, *arguments = command.format(run="runs/demo").split()
+    _, *arguments = shlex.split(command.format(run="runs/demo"))
     parser = application()
     with parser.make_context("heedful", arguments) as context:
         name, verb, rest = parser.resolve_command(context, arguments)

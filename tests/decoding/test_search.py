@@ -25,7 +25,7 @@ def transformer():
     model = build(config, {"inputs": SIZE, "targets": SIZE}, True, Smoothing())
     for weights in model.parameters():
         weights.data.mul_(2.0)  # so that what it says is not the same everywhere
-    return model
+    return model.eval()
 
 
 BATCH = Batch({"inputs": pad([[5, 6, 7, EOS], [9, EOS], [4, 4, 8, 3, 10, EOS]])})

@@ -1,4 +1,5 @@
-"""`heedful demo`: the whole way on one small problem, from nothing to translations."""
+"""`heedful demo`: the whole way on one small problem, from nothing to translations and to a page of
+what the model attends to."""
 
 import time
 from pathlib import Path
@@ -6,16 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heedful.cli.attention import write_page
 from heedful.cli.options import DATA, Data, Device, Settings
 from heedful.cli.screen import columns, note, say, warn
 from heedful.cli.train import run_config, train_run
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
+    from heedful.decoding.translator import Translator
     from heedful.runs.config import RunConfig
 
 PROBLEM, PRESET = "translate_demo_en_fr", "transformer_demo"
 RUN = Path("runs/demo")
+PAGE = "attention.html"  # in the folder of the run
 SPLITS = ("test", "test_unseen", "test_coreference")
 METRICS = {"bleu": "BLEU", "exact_match": "exact match %", "pronouns": "pronouns right %"}
 
@@ -27,10 +31,12 @@ SENTENCES = (
     "The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.",
 )
+PAIRS = ((1, 2), (3, 4))  # of the sentences: those that differ in one word
 
 NEXT = (
     "heedful decode {run} --interactive",
     "heedful evaluate {run} --split test_coreference --beam 1",
+    'heedful attention {run} --text "The cat likes the dog." --out page.html',
     "heedful show transformer_demo",
     "heedful list problems",
     "heedful train algorithmic_reverse_binary40 --preset transformer_algorithmic_tiny"
@@ -50,7 +56,7 @@ def demo(
     device: Device = "auto",
     data: Data = DATA,
 ) -> None:
-    """Learn to translate English into French, then do it.
+    """Learn to translate English into French, do it, and show what was attended to.
 
     The run stays in runs/demo; asked again, the demo goes on with it, or uses it if it is done.
 
@@ -71,7 +77,13 @@ def demo(
     checkpoint = "average" if (out / "checkpoints" / "average").is_dir() else None
     say(_scores(out, data, checkpoint, device))
     say()
-    say(_translations(out, checkpoint, device))
+    import heedful
+
+    translator = heedful.load(out, checkpoint, device)
+    say(columns(list(zip(SENTENCES, translator.translate(SENTENCES), strict=True))))
+    page = out / PAGE
+    _show(page, translator)
+    say(f"\nWhat it attends to, to be opened in a browser: {page}")
     say(
         f"\n{time.monotonic() - began:.0f} seconds in all. The run is in {out}. What to try next:\n"
     )
@@ -133,8 +145,22 @@ def _scores(out: Path, data: Path, checkpoint: str | None, device: str) -> str:
     )
 
 
-def _translations(out: Path, checkpoint: str | None, device: str) -> str:
-    import heedful
+def _show(page: Path, translator: "Translator") -> None:
+    """Write the page of the sentences: attention, beam trees, and what "it" looks at in pairs."""
+    import torch
 
-    found = heedful.load(out, checkpoint, device).translate(SENTENCES)
-    return columns(list(zip(SENTENCES, found, strict=True)))
+    from heedful.seeing.attention import look
+    from heedful.seeing.beams import tree
+    from heedful.seeing.coreference import coreference
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # one sentence at a time is too little work to share
+    try:
+        items = [
+            {"look": look(translator, text).to_json(), "tree": tree(translator, text)}
+            for text in SENTENCES
+        ]
+        pairs = [coreference(translator, SENTENCES[one], SENTENCES[other]) for one, other in PAIRS]
+    finally:
+        torch.set_num_threads(threads)
+    write_page(page, "What the demo attends to", items, pairs)

@@ -7,6 +7,7 @@ B batch, L length, D model.
 """
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -35,6 +36,9 @@ class TransformerConfig(ModelConfig, kind="transformer"):
     dropout: float = 0.1  # of embeddings and of what each part adds
     attention_dropout: float = 0.0  # of attention's weights
     relu_dropout: float = 0.0  # inside the feed-forward parts
+    residuals: Literal["add", "none", "timing"] = "add"
+    """Whether what goes into a part is added to what comes out; `timing` in its place adds the
+    positions anew before each layer. For looking at what residuals carry."""
     attention: AttentionConfig = field(default_factory=AttentionConfig)
 
 
@@ -59,6 +63,7 @@ class Stack(nn.Module):
         dropouts = Dropouts(c.dropout, c.attention_dropout, c.relu_dropout)
         self.dropout = c.dropout
         self.positions = parse_positions(c.positions, c.dim)
+        self.timed = c.residuals == "timing"
         self.layers = nn.ModuleList(
             Block(
                 c.dim,
@@ -69,6 +74,7 @@ class Stack(nn.Module):
                 norm=c.norm,
                 dropouts=dropouts,
                 attention=c.attention,
+                residuals=c.residuals == "add",
             )
             for _ in range(layers)
         )
@@ -81,8 +87,11 @@ class Stack(nn.Module):
         source: Encoded | None = None,
         memory: Memory = FORGET,
     ) -> Float[Tensor, "B L D"]:
-        x = F.dropout(x + self.positions(at).to(x.dtype), self.dropout, self.training)
+        signal = self.positions(at).to(x.dtype)
+        x = F.dropout(x + signal, self.dropout, self.training)
         for number, layer in enumerate(self.layers):
+            if self.timed and number:
+                x = x + signal
             x = layer(x, at, source, memory[number])
         return self.norm(x)
 

@@ -1,0 +1,181 @@
+"""How fast attention is and how much memory it takes: our kernels beside PyTorch's flash attention.
+
+Forward and backward of causal attention, without the projections round it. Who sees whom is worked
+out once and not timed: in a model all layers share it. B batch, H heads, L length, E per head.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from heedful.bench.fit import PowerLaw
+from heedful.bench.rivals import Rival
+from heedful.bench.table import Bench, Row, Tell, attempt
+from heedful.bench.timing import Middle, Peak, by_device, kept_gigabytes
+from heedful.errors import UsageError
+from heedful.nn.kernels import KERNELS
+from heedful.nn.layout import line
+from heedful.nn.patterns import Causal, Visible
+from heedful.nn.sight import Sight
+
+UNIT = "ms"
+COLUMNS = ("memory_gb", "times_flash", "time_exponent")
+FLASH = "torch flash"
+RIVALS = (Rival("flash", FLASH, "torch"),)
+
+Attend = Callable[[Tensor, Tensor, Tensor, Sight], Tensor]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What queries, keys and values are like."""
+
+    batch: int
+    heads: int
+    length: int
+    width: int
+    dtype: torch.dtype
+
+    def __post_init__(self) -> None:
+        least = min(self.batch, self.heads, self.length, self.width)
+        if least < 1:
+            raise UsageError(
+                f"batch, heads, length and width must be 1 or more, got {self.batch}, "
+                f"{self.heads}, {self.length} and {self.width}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """What is measured, and how often."""
+
+    shape: Shape
+    lengths: tuple[int, ...]  # for how memory grows
+    lengths_batch: int  # rows at those
+    rivals: tuple[Rival, ...]
+    repeats: int
+    seed: int = 1
+
+
+def bench_attention(measuring: Measuring, device: torch.device, tell: Tell) -> Bench:
+    """Measure all of it, one after the other."""
+    m = measuring
+    first = {title: _row(title, attend, m.shape, m, device, tell) for title, attend in _ways(m)}
+    flash = first[FLASH].value if FLASH in first else None
+    rows = [_beside(row, flash) for row in first.values()]
+    for title, attend in _ways(m):
+        if first[title].value is None:
+            continue  # it cannot do it here, at any length
+        long = [
+            _row(title, attend, replace(m.shape, length=n, batch=m.lengths_batch), m, device, tell)
+            for n in m.lengths
+        ]
+        rows += long
+        if len(m.lengths) > 1:
+            rows.append(_growth(title, dict(zip(m.lengths, long, strict=True)), device))
+    s = m.shape
+    settings: dict[str, Any] = {
+        "batch": s.batch,
+        "heads": s.heads,
+        "length": s.length,
+        "width": s.width,
+        "dtype": str(s.dtype).removeprefix("torch."),
+        "lengths": list(m.lengths),
+        "lengths_batch": m.lengths_batch,
+        "repeats": m.repeats,
+        "seed": m.seed,
+    }
+    memory = (
+        "the most the GPU held, inputs and masks included"
+        if device.type == "cuda"
+        else "what the forward pass keeps for the backward pass, inputs and masks included"
+    )
+    notes = ("forward and backward, causal; masks are made once and not timed", f"memory: {memory}")
+    return Bench(kind="attention", rows=tuple(rows), settings=settings, notes=notes)
+
+
+def flash(q: Tensor, k: Tensor, v: Tensor, sight: Sight) -> Tensor:
+    """PyTorch's flash attention, which knows the causal pattern by itself."""
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def measure(
+    attend: Attend, shape: Shape, repeats: int, seed: int, device: torch.device
+) -> tuple[Middle, float]:
+    """Milliseconds of forward and backward, and gigabytes."""
+    peak = Peak(device)
+    torch.manual_seed(seed)
+    size = (shape.batch, shape.heads, shape.length, shape.width)
+
+    def draw() -> Tensor:
+        return torch.randn(size, device=device, dtype=shape.dtype, requires_grad=True)
+
+    q, k, v, back = draw(), draw(), draw(), draw().detach()
+    at = line(shape.length, batch=shape.batch, device=device)
+    sight = Sight(Visible() & Causal(), at, at)
+
+    def forward() -> Tensor:
+        return attend(q, k, v, sight)
+
+    def work() -> None:
+        torch.autograd.grad(forward(), (q, k, v), back)
+
+    seconds = by_device(work, device, repeats)
+    peak.restart()  # what making the masks took is over; that they are there counts
+    work()
+    most = peak.gigabytes()
+    memory = kept_gigabytes(lambda: (forward, ()), device) if most is None else most
+    return Middle.of(seconds).times(1_000), memory
+
+
+def _ways(m: Measuring) -> Iterator[tuple[str, Attend]]:
+    for name, kernel in KERNELS.items():
+        yield f"heedful {name}", kernel
+    if m.rivals:
+        yield FLASH, flash
+
+
+def _row(
+    title: str, attend: Attend, shape: Shape, m: Measuring, device: torch.device, tell: Tell
+) -> Row:
+    name = f"{title}, {shape.batch} × {shape.length:,}"
+    tell(name)
+
+    def work() -> Row:
+        middle, memory = measure(attend, shape, m.repeats, m.seed, device)
+        more = {"memory_gb": memory, "length": shape.length, "batch": shape.batch}
+        return Row.of(name, UNIT, middle, more)
+
+    return attempt(name, UNIT, work, device)
+
+
+def _beside(row: Row, flash: float | None) -> Row:
+    """With how many times as long as flash attention it takes."""
+    if row.value is None or not flash:
+        return row
+    return replace(row, more={**row.more, "times_flash": row.value / flash})
+
+
+def _growth(title: str, rows: dict[int, Row], device: torch.device) -> Row:
+    """The exponent by which memory grows with length; and the one of time."""
+    name, unit = f"{title}: memory by length", "exponent"
+
+    def work() -> Row:
+        known = {n: row for n, row in rows.items() if row.value is not None}
+        memory = PowerLaw.through([(n, row.more["memory_gb"]) for n, row in known.items()])
+        time = PowerLaw.through([(n, row.value or 0.0) for n, row in known.items()])
+        return Row(
+            name=name,
+            unit=unit,
+            value=memory.exponent,
+            spread=memory.error,
+            more={"time_exponent": time.exponent, "lengths": list(known)},
+        )
+
+    return attempt(name, unit, work, device)

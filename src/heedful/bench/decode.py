@@ -1,0 +1,321 @@
+"""How fast decoding is: ours beside other libraries, with the same weights and the same sources.
+
+The weights are those of a run folder, exported for each library as `heedful export` does. Ids go
+in and ids come out: no tokenizer is timed. Sources are sorted by length and decoded in batches of a
+fixed number of sentences, the same for all. Without a length penalty all search for the same, so
+each row says which share of its outputs is, token for token, what ours are in float32.
+"""
+
+import copy
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from heedful.bench.rivals import Rival
+from heedful.bench.table import Bench, Row, Tell, attempt, failure, gain
+from heedful.bench.timing import Peak, by_clock, free, rates
+from heedful.data.batch import Batch, pad
+from heedful.data.preparation import Progress, prepare, silent
+from heedful.decoding.search import decode
+from heedful.errors import UsageError
+from heedful.interop import ctranslate2, huggingface
+from heedful.interop.export import export
+from heedful.interop.tokenizer import names
+from heedful.presets.base import Decode
+from heedful.problems.base import TEST
+from heedful.runs.config import RunConfig
+from heedful.runs.loading import Loaded, load_model
+from heedful.text.specials import EOS, PAD
+from heedful.training.trainer import train
+
+UNIT = "output tokens/s"
+COLUMNS = ("equal", "tokens", "peak_gb")
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+RIVALS = (
+    Rival("huggingface", "Hugging Face generate", "transformers"),
+    Rival("ctranslate2", "CTranslate2", "ctranslate2"),
+)
+
+Ids = list[int]
+Engine = Callable[[Sequence[Ids], int], list[Ids]]  # sources with their ends, a beam: outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """What is measured, and how often."""
+
+    run: Path
+    checkpoint: str | None = None
+    beams: tuple[int, ...] = (4, 1)
+    precisions: tuple[str, ...] = ("float32",)
+    rivals: tuple[Rival, ...] = RIVALS
+    batch: int = 32  # sentences
+    sentences: int = 128  # of the run's test split; fewer if there are no more
+    repeats: int = 5
+    warmup: int = 1
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.precisions if name not in PRECISIONS]
+        if unknown:
+            raise UsageError(
+                f"no precision named '{unknown[0]}' here. There are: {', '.join(PRECISIONS)}"
+            )
+        counts = {"--batch": self.batch, "--sentences": self.sentences, "--repeats": self.repeats}
+        counts |= {"--beam": min(self.beams, default=0)}
+        for name, count in counts.items():
+            if count < 1:
+                raise UsageError(f"{name} must be 1 or more, got {count}")
+
+
+def bench_decode(
+    measuring: Measuring,
+    device: torch.device,
+    data: Path,
+    tell: Tell,
+    progress: Progress = silent,
+) -> Bench:
+    """Measure all of it, one after the other."""
+    m = measuring
+    loaded = load_model(m.run, m.checkpoint)
+    batches = _batches(loaded.config, m, data, progress)
+    limit = max(len(s) for b in batches for s in b) + loaded.config.preset.decode.extra_length
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="heedful-bench-") as folder:
+        table = Table(m, loaded, batches, limit, Path(folder), device, tell)
+        for beam in m.beams:
+            rows += table.rows(beam)
+    settings = {
+        "run": m.run.name,
+        "checkpoint": loaded.checkpoint,
+        "problem": loaded.config.problem_name,
+        "preset": loaded.config.preset_name,
+        "vocabulary": loaded.tokenizers["targets"].size,
+        "batch": m.batch,
+        "sentences": sum(map(len, batches)),
+        "mean_source": sum(len(s) for b in batches for s in b) / sum(map(len, batches)),
+        "repeats": m.repeats,
+        "warmup": m.warmup,
+    }
+    notes = (
+        "ids in, ids out; the same batches for all; no length penalty; the ends of outputs are "
+        "counted; `equal` is the share of outputs that are what heedful's are in float32",
+        "outputs of ours may be as long as their source and some, others' as the longest of all: "
+        "where one does not end, it is compared as far as ours may go",
+    )
+    return Bench(kind="decode", rows=tuple(rows), settings=settings, notes=notes)
+
+
+def stand_in(config: RunConfig, folder: Path, data: Path, device: torch.device, tell: Tell) -> Path:
+    """A run to measure where none is given: trained so far that its outputs come to an end. Random
+    weights would not do: they never end, and have no best output to agree on."""
+    tell(f"training {config.preset_name} on {config.problem_name} for a moment")
+    train(config, folder, data, device=str(device))
+    return folder
+
+
+def _batches(config: RunConfig, m: Measuring, data: Path, progress: Progress) -> list[list[Ids]]:
+    prepared = prepare(config.problem_name, config.problem, data, progress)
+    if "inputs" not in prepared.features:
+        raise UsageError(f"bench decode needs a source, and {config.problem_name} has none")
+    shards = prepared.split(TEST)
+    count = min(m.sentences, len(shards))
+    sources = [shards.example(i)["inputs"].tolist() for i in range(count)]
+    if not sources:
+        raise UsageError(f"the test split of {config.problem_name} is empty")
+    sources.sort(key=len, reverse=True)
+    return [sources[i : i + m.batch] for i in range(0, count, m.batch)]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What is measured of one run, beam by beam."""
+
+    m: Measuring
+    loaded: Loaded
+    batches: list[list[Ids]]
+    limit: int  # of tokens of an output, where a library has one for all
+    exported: Path
+    device: torch.device
+    tell: Tell
+
+    def rows(self, beam: int) -> list[Row]:
+        """Ours and all others with one beam, and how many times as fast ours is."""
+        wanted = self.wanted(beam)
+        rows = [
+            self.row(f"heedful {p}", p, self.make_ours(p), beam, wanted) for p in self.m.precisions
+        ]
+        for rival in self.m.rivals:
+            if not rival.installed:
+                rows.append(rival.missing(UNIT))
+                self.tell(f"{rows[-1].name}: {rows[-1].note}")
+                continue
+            for precision in self.theirs(rival):
+                make = self.make(rival, precision)
+                rows.append(self.row(f"{rival.title} {precision}", precision, make, beam, wanted))
+        return [*rows, *self.gains(rows, beam)]
+
+    def wanted(self, beam: int) -> list[Ids] | None:
+        """What ours gives in float32; None where that fails, for the others may not."""
+        reason = ""
+        try:
+            engine = self.make_ours("float32")()
+            return [output for batch in self.batches for output in engine(batch, beam)]
+        except Exception as error:
+            reason = failure(error)
+        self.tell(f"no outputs of ours in float32 to compare with: {reason}")
+        free(self.device)
+        return None
+
+    def theirs(self, rival: Rival) -> tuple[str, ...]:
+        """CTranslate2 has whole numbers too, and on a CPU no bfloat16."""
+        if rival.name == "ctranslate2" and self.device.type == "cpu":
+            return ("float32", "int8")
+        return self.m.precisions
+
+    def make_ours(self, precision: str) -> Callable[[], Engine]:
+        extra = self.loaded.config.preset.decode.extra_length
+        return partial(ours, self.loaded, precision, extra, self.device)
+
+    def make(self, rival: Rival, precision: str) -> Callable[[], Engine]:
+        m = self.m
+        if rival.name == "huggingface":
+            return partial(generate, m, self.exported, precision, self.limit, self.device)
+        return partial(translate, m, self.loaded, self.exported, precision, self.limit, self.device)
+
+    def row(
+        self,
+        title: str,
+        precision: str,
+        make: Callable[[], Engine],
+        beam: int,
+        wanted: Sequence[Ids] | None,
+    ) -> Row:
+        name = f"{title}, beam {beam}"
+        self.tell(name)
+
+        def measure() -> Row:
+            peak = Peak(self.device)
+            engine = make()
+            said: list[Ids] = []
+
+            def work() -> None:
+                said[:] = [output for batch in self.batches for output in engine(batch, beam)]
+
+            seconds = by_clock(work, self.device, self.m.repeats, self.m.warmup)
+            tokens = sum(len(output) + 1 for output in said)
+            more: dict[str, Any] = {
+                "beam": beam,
+                "precision": precision,
+                "tokens": tokens,
+                "equal": None if wanted is None else self.equal(said, wanted),
+                "peak_gb": peak.gigabytes(),
+            }
+            return Row.of(name, UNIT, rates(tokens, seconds), more)
+
+        row = attempt(name, UNIT, measure, self.device)
+        self.tell(f"{row.name}: {row.note or f'{row.value:,.0f} {row.unit}'}")
+        return row
+
+    def equal(self, said: Sequence[Ids], wanted: Sequence[Ids]) -> float:
+        """The share of outputs that are the same, as far as ours may go."""
+        sources = [source for batch in self.batches for source in batch]
+        extra = self.loaded.config.preset.decode.extra_length
+        same = [
+            output[: len(source) + extra] == ours
+            for source, output, ours in zip(sources, said, wanted, strict=True)
+        ]
+        return sum(same) / len(same)
+
+    def gains(self, rows: Sequence[Row], beam: int) -> list[Row]:
+        """Ours over each of the others in the same precision."""
+        found = []
+        for rival in self.m.rivals:
+            for precision in self.m.precisions:
+                pair = [
+                    row
+                    for row in rows
+                    if row.more.get("precision") == precision
+                    and (row.ours or row.name.startswith(rival.title))
+                ]
+                found += gain(f"heedful over {rival.title}, {precision}, beam {beam}", pair)
+        return found
+
+
+def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> Engine:
+    """Our own search; an output may be `extra` longer than its source."""
+    model = copy.deepcopy(loaded.model).to(device, PRECISIONS[precision])
+
+    def engine(sources: Sequence[Ids], beam: int) -> list[Ids]:
+        batch = Batch({"inputs": pad(sources)}).to(device)
+        config = Decode(beam=beam, alpha=0.0, extra_length=extra)
+        return [list(best[0].ids) for best in decode(model, batch, config)]
+
+    return engine
+
+
+def generate(
+    m: Measuring, exported: Path, precision: str, limit: int, device: torch.device
+) -> Engine:
+    """Hugging Face's `generate`, of the run's exported model."""
+    theirs, folder = huggingface.library(), exported / "huggingface"
+    if not folder.exists():
+        export(m.run, "huggingface", folder, m.checkpoint)
+    with huggingface.quiet(theirs):
+        loaded = theirs.AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True)
+    model = loaded.to(PRECISIONS[precision]).to(device).eval()
+
+    def engine(sources: Sequence[Ids], beam: int) -> list[Ids]:
+        source = pad(sources).ids.to(device)
+        penalty = {"length_penalty": 0.0, "early_stopping": False} if beam > 1 else {}
+        with torch.no_grad(), huggingface.quiet(theirs):
+            ids = model.generate(
+                input_ids=source,
+                attention_mask=(source != PAD).long(),
+                num_beams=beam,
+                do_sample=False,
+                max_new_tokens=limit,
+                **penalty,
+            )
+        return [_said(row[1:]) for row in ids.tolist()]  # after the start
+
+    return engine
+
+
+def translate(
+    m: Measuring, loaded: Loaded, exported: Path, kind: str, limit: int, device: torch.device
+) -> Engine:
+    """CTranslate2, of the run's exported model; as many threads as torch has."""
+    folder = exported / "ctranslate2"
+    if not folder.exists():
+        export(m.run, "ctranslate2", folder, m.checkpoint)
+    with ctranslate2.quiet(ctranslate2.library()) as theirs:
+        translator = theirs.Translator(
+            str(folder),
+            device=device.type,
+            device_index=device.index or 0,
+            compute_type=kind,
+            inter_threads=1,
+            intra_threads=torch.get_num_threads(),
+        )
+    of_inputs = names(loaded.tokenizers["inputs"])
+    ids = {name: i for i, name in enumerate(names(loaded.tokenizers["targets"]))}
+
+    def engine(sources: Sequence[Ids], beam: int) -> list[Ids]:
+        found = translator.translate_batch(
+            [[of_inputs[i] for i in source[:-1]] for source in sources],
+            beam_size=beam,
+            length_penalty=0.0,
+            max_decoding_length=limit,
+        )
+        return [[ids[token] for token in one.hypotheses[0]] for one in found]
+
+    return engine
+
+
+def _said(ids: Ids) -> Ids:
+    return ids[: ids.index(EOS)] if EOS in ids else ids

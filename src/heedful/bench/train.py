@@ -1,0 +1,290 @@
+"""How fast training is: bare steps of ours, plain, recorded and compiled, beside other toolkits.
+
+Every row works through the same sentences: ours in the rows its loader packs, peers in padded
+batches of like length under the same budget of slots. Batches are on the device beforehand; what
+the data path costs is seen end to end. Counted are real target tokens.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from heedful.bench.end_to_end import whole_run
+from heedful.bench.matmul import Product
+from heedful.bench.rivals import Rival
+from heedful.bench.table import Bench, Row, Tell, attempt, gain
+from heedful.bench.timing import Peak, by_clock, rates
+from heedful.bench.workload import Workload
+from heedful.config import vary
+from heedful.data.batch import Batch
+from heedful.data.loader import Step
+from heedful.data.preparation import Progress, silent
+from heedful.distributed.processes import Processes
+from heedful.errors import HeedfulError, UsageError, nearest
+from heedful.models.base import ModelConfig
+from heedful.peers import marian, torch_transformer, x_transformers
+from heedful.peers.training import Mover
+from heedful.presets.base import Preset
+from heedful.runs.config import RunConfig
+from heedful.runs.loading import make_model
+from heedful.training.step import TrainStep, mixed
+
+UNIT = "target tokens/s"
+MODES: dict[str, dict[str, bool]] = {
+    "plain": {"training.compile": False, "training.capture": False},
+    "captured": {"training.compile": False, "training.capture": True},
+    "compiled": {"training.compile": True, "training.capture": True},
+}
+PRECISIONS = ("fp32", "bf16")
+MULTIPLE = 8  # lengths of padded batches on a GPU, whose matrix units want them so
+COLUMNS = ("tflops", "share_of_matmul", "peak_gb", "reserved_gb", "padding", "share_of_step")
+
+Build = Callable[[ModelConfig, int], nn.Module]
+
+RIVALS = (
+    Rival("torch", "torch.nn.Transformer", "torch"),
+    Rival("marian", "Hugging Face Marian", "transformers"),
+    Rival("x-transformers", "x-transformers", "x-transformers", "pip install x-transformers"),
+)
+BUILDS: dict[str, Build] = {
+    "torch": torch_transformer.build,
+    "marian": marian.build,
+    "x-transformers": x_transformers.build,
+}
+DIFFERENCES: dict[str, Sequence[str]] = {
+    "torch": torch_transformer.DIFFERENCES,
+    "marian": tuple(d for d in marian.DIFFERENCES if "penalty" not in d),
+    "x-transformers": x_transformers.DIFFERENCES,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """What is measured, and how often."""
+
+    config: RunConfig
+    precisions: tuple[str, ...]
+    modes: tuple[str, ...]
+    rivals: tuple[Rival, ...]
+    compiled_rivals: bool  # peers compiled, too
+    batches: int  # that a round goes through
+    repeats: int  # rounds that are timed
+    warmup: int  # rounds before them
+    product: Product  # whose rate others are a share of
+    end_to_end: int = 0  # steps of a whole run; 0 for none
+
+    def __post_init__(self) -> None:
+        for what, given, known in (
+            ("mode", self.modes, tuple(MODES)),
+            ("precision", self.precisions, PRECISIONS),
+        ):
+            for name in given:
+                if name not in known:
+                    raise UsageError(
+                        f"no {what} named '{name}'.{nearest(name, known)} "
+                        f"There are: {', '.join(known)}"
+                    )
+
+
+def bench_train(
+    measuring: Measuring,
+    device: torch.device,
+    data: Path,
+    tell: Tell,
+    progress: Progress = silent,
+) -> Bench:
+    """Measure all of it, one after the other."""
+    m = measuring
+    work = Workload.of(m.config, m.batches, data, progress)
+    rows = [m.product.row(device, m.repeats)]
+    ceiling = rows[0].value
+    measured: list[tuple[Row, Preset]] = []
+    for name, preset in arms(m):
+        tell(name)
+        measure = _ours(name, preset, work, m, device, ceiling)
+        measured.append((attempt(name, UNIT, measure, device), preset))
+        _say(measured[-1][0], tell)
+    rows += [row for row, _ in measured]
+    theirs: list[Row] = []
+    for rival in m.rivals:
+        if not rival.installed:
+            theirs.append(rival.missing(UNIT))
+            _say(theirs[-1], tell)
+            continue
+        for compiled in (False, True) if m.compiled_rivals else (False,):
+            name = f"{rival.title} {'compiled' if compiled else 'eager'}"
+            tell(name)
+            measure = _theirs(name, BUILDS[rival.name], compiled, work, m, device, ceiling)
+            theirs.append(attempt(name, UNIT, measure, device))
+            _say(theirs[-1], tell)
+    rows += theirs
+    rows += gain("heedful over the best peer", [*(row for row, _ in measured), *theirs])
+    known = [(row, preset) for row, preset in measured if row.value is not None]
+    if m.end_to_end and known:
+        bare, preset = max(known, key=lambda pair: pair[0].value or 0.0)
+        tell("heedful train, end to end")
+        config = replace(m.config, preset=preset)
+        name = f"heedful train end to end, {bare.name.removeprefix('heedful ')}"
+        rows.append(
+            attempt(
+                name,
+                UNIT,
+                lambda: whole_run(name, UNIT, config, m.end_to_end, bare, device, data),
+                device,
+            )
+        )
+        _say(rows[-1], tell)
+    return Bench(kind="train", rows=tuple(rows), settings=_settings(work, m), notes=_notes(m))
+
+
+def arms(measuring: Measuring) -> Iterator[tuple[str, Preset]]:
+    """Each way of ours, by its row's name."""
+    for precision in measuring.precisions:
+        for mode in measuring.modes:
+            changes = {"training.precision": precision, **MODES[mode]}
+            yield f"heedful {precision} {mode}", vary(measuring.config.preset, changes)
+
+
+def _ours(
+    name: str,
+    preset: Preset,
+    work: Workload,
+    m: Measuring,
+    device: torch.device,
+    ceiling: float | None,
+) -> Callable[[], Row]:
+    def measure() -> Row:
+        if preset.training.compile:
+            torch.compiler.reset()
+        peak = Peak(device)
+        config = replace(m.config, preset=preset)
+        tokenizers = {
+            feature: work.prepared.tokenizer(feature) for feature in ("inputs", "targets")
+        }
+        torch.manual_seed(mixed(preset.training.seed, 0, 0))
+        model = make_model(config, tokenizers).to(device).train()
+        step = TrainStep(model, preset, Processes(device))
+        steps, number = work.own(device), 0
+        last: list[Any] = []
+
+        def round_() -> None:
+            nonlocal number
+            for one in steps:
+                number += 1
+                last[:] = [step(number, one.parts)]
+
+        seconds = by_clock(round_, device, m.repeats, m.warmup)
+        if not bool(last[0].finite):
+            raise HeedfulError("the loss is no longer finite, so this shows nothing")
+        return _row(name, seconds, work, steps, peak, ceiling)
+
+    return measure
+
+
+def _theirs(
+    name: str,
+    build: Build,
+    compiled: bool,
+    work: Workload,
+    m: Measuring,
+    device: torch.device,
+    ceiling: float | None,
+) -> Callable[[], Row]:
+    def measure() -> Row:
+        if compiled:
+            torch.compiler.reset()
+        peak = Peak(device)
+        preset = vary(m.config.preset, {"training.precision": "auto"})
+        torch.manual_seed(mixed(preset.training.seed, 0, 0))
+        model = build(preset.model, work.size).to(device).train()
+        mover = (Compiled if compiled else Mover)(model, preset, device, False)
+        steps, number = work.padded(device, MULTIPLE if device.type == "cuda" else 1), 0
+        losses: list[Tensor] = []
+
+        def round_() -> None:
+            nonlocal number
+            for one in steps:
+                number += 1
+                losses[:] = [mover(one, preset.schedule.rate(number, preset.model.dim))]
+
+        seconds = by_clock(round_, device, m.repeats, m.warmup)
+        if not bool(torch.isfinite(losses[0])):
+            raise HeedfulError("the loss is no longer finite, so this shows nothing")
+        return _row(name, seconds, work, steps, peak, ceiling)
+
+    return measure
+
+
+class Compiled(Mover):
+    """A mover whose loss is compiled together with the model: the most that a user can do."""
+
+    def __init__(
+        self, model: nn.Module, preset: Preset, device: torch.device, compiled: bool
+    ) -> None:
+        super().__init__(model, preset, device, compiled)
+        self.whole: Any = torch.compile(super().loss, dynamic=True)
+
+    def loss(self, batch: Batch) -> Tensor:
+        found: Tensor = self.whole(batch)
+        return found
+
+
+def _row(
+    name: str,
+    seconds: Sequence[float],
+    work: Workload,
+    steps: Sequence[Step],
+    peak: Peak,
+    ceiling: float | None,
+) -> Row:
+    found, needed = rates(work.targets, seconds), work.flops()
+    tflops = None if needed is None else rates(needed / 1e12, seconds).value
+    more = {
+        "tflops": tflops,
+        "share_of_matmul": tflops / ceiling if tflops and ceiling else None,
+        "peak_gb": peak.gigabytes(),
+        "reserved_gb": peak.reserved(),
+        "padding": 1 - sum(s.tokens for s in steps) / sum(s.slots for s in steps),
+        "batches": len(steps),
+    }
+    return Row.of(name, UNIT, found, more)
+
+
+def _say(row: Row, tell: Tell) -> None:
+    """Tell at once of what went wrong, or how it went."""
+    tell(f"{row.name}: {row.note or f'{row.value:,.0f} {row.unit}'}")
+
+
+def _settings(work: Workload, m: Measuring) -> dict[str, Any]:
+    sides = {name: work.shards.lengths[name][work.examples] for name in ("inputs", "targets")}
+    batch = m.config.preset.batch
+    return {
+        "problem": m.config.problem_name,
+        "preset": m.config.preset_name,
+        "seed": m.config.preset.training.seed,
+        "batch": f"{batch.kind}, {batch.tokens:,} slots"
+        + (f", rows of {row}" if (row := getattr(batch, "row", 0)) else ""),
+        "vocabulary": work.size,
+        "dropout": getattr(m.config.preset.model, "dropout", None),
+        "sentences": len(work.examples),
+        "mean_length": {name: float(lengths.mean()) for name, lengths in sides.items()},
+        "longest": {name: int(lengths.max()) for name, lengths in sides.items()},
+        "batches": m.batches,
+        "repeats": m.repeats,
+        "warmup": m.warmup,
+    }
+
+
+def _notes(m: Measuring) -> tuple[str, ...]:
+    found = [
+        "real target tokens only; batches are on the device beforehand; TFLOP/s by the formula of "
+        "the model's definition over real tokens, forward and backward",
+        "peers: bf16 autocast on a GPU, fp32 on a CPU; fused AdamW; compiled with their loss",
+    ]
+    for rival in m.rivals:
+        found.append(f"{rival.title} differs in: {'; '.join(DIFFERENCES[rival.name])}")
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Looking at a model: what it attends to, and how its search went."""

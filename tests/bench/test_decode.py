@@ -1,0 +1,131 @@
+"""`bench decode`: the same weights give the same ids everywhere, and each way has its row."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from heedful.bench import decode as room
+from heedful.bench.decode import RIVALS, Measuring, bench_decode, ours, stand_in
+from heedful.bench.defaults import stand_in_config
+from heedful.bench.table import Row
+from heedful.errors import UsageError
+from heedful.runs.folder import RunFolder
+from heedful.runs.loading import load_model
+
+from .conftest import BITS, CPU
+
+
+def measured(run: Path, data: Path, **changes: object) -> dict[str, Row]:
+    usual = Measuring(run=run, beams=(3, 1), batch=5, sentences=12, repeats=2, rivals=())
+    bench = bench_decode(replace(usual, **changes), CPU, data, lambda text: None)
+    return {row.name: row for row in bench.rows}
+
+
+def test_others_say_the_same_ids_with_the_same_weights(learned: Path, data_folder: Path) -> None:
+    pytest.importorskip("transformers")
+    pytest.importorskip("ctranslate2")
+    rows = measured(learned, data_folder, rivals=RIVALS)
+    for beam in (3, 1):
+        mine = rows[f"heedful float32, beam {beam}"]
+        for title in ("Hugging Face generate float32", "CTranslate2 float32"):
+            theirs = rows[f"{title}, beam {beam}"]
+            assert theirs.more["equal"] == 1.0, theirs
+            assert theirs.more["tokens"] == mine.more["tokens"] > 12
+            assert theirs.value is not None and theirs.value > 0
+        assert rows[f"CTranslate2 int8, beam {beam}"].more["equal"] > 0.5
+        over = rows[f"heedful over CTranslate2, float32, beam {beam}"]
+        theirs = rows[f"CTranslate2 float32, beam {beam}"]
+        assert over.value == pytest.approx((mine.value or 0) / (theirs.value or 1))
+
+
+def test_ours_says_what_was_learnt_in_both_precisions(learned: Path, data_folder: Path) -> None:
+    rows = measured(learned, data_folder, precisions=("float32", "bfloat16"))
+    assert list(rows) == [f"heedful {p}, beam {b}" for b in (3, 1) for p in room.PRECISIONS]
+    assert rows["heedful bfloat16, beam 1"].more["equal"] > 0.7
+    engine = ours(load_model(learned), "float32", 4, CPU)
+    assert engine([[3, 4, 4, 1], [4, 3, 1]], 1) == [[4, 4, 3], [3, 4]]
+
+
+def test_outputs_that_differ_are_seen(
+    learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers")
+    real = room.generate
+
+    def other(*arguments):
+        engine = real(*arguments)
+        return lambda sources, beam: [
+            [*engine(sources, beam)[0][:-1], 2],
+            *engine(sources, beam)[1:],
+        ]
+
+    monkeypatch.setattr(room, "generate", other)
+    rows = measured(learned, data_folder, rivals=RIVALS[:1], beams=(1,))
+    assert rows["Hugging Face generate float32, beam 1"].more["equal"] == pytest.approx(9 / 12)
+
+
+def test_an_output_without_end_is_compared_as_far_as_ours_may_go(
+    learned: Path, data_folder: Path
+) -> None:
+    table = room.Table(
+        Measuring(run=learned), load_model(learned), [[[3, 1]], [[3, 4, 1]]], 9, learned, CPU, print
+    )
+    long = [7] * 20
+    assert table.equal([long, [8]], [long[: 2 + 4], [8]]) == 1.0
+    assert table.equal([long, [8]], [long[: 2 + 3], [8]]) == 0.5
+
+
+def test_who_is_not_installed_is_named_and_who_fails_loses_only_a_row(
+    learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers")
+
+    def fail(*arguments):
+        raise ValueError("no layout for it")
+
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    monkeypatch.setattr(room, "generate", fail)
+    rows = measured(learned, data_folder, rivals=RIVALS, beams=(1,))
+    assert rows["CTranslate2"].note == "not installed, pip install 'heedful[bench]'"
+    note = rows["Hugging Face generate float32, beam 1"].note
+    assert note == "failed: ValueError: no layout for it"
+    assert rows["heedful float32, beam 1"].value
+
+
+def test_where_ours_fails_the_others_are_still_measured(
+    learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ctranslate2")
+
+    def fail(*arguments):
+        raise torch.OutOfMemoryError("pages of it")
+
+    monkeypatch.setattr(room, "ours", fail)
+    rows = measured(learned, data_folder, rivals=RIVALS[1:], beams=(1,))
+    assert rows["heedful float32, beam 1"].note == "failed: out of memory"
+    theirs = rows["CTranslate2 float32, beam 1"]
+    assert theirs.value and theirs.more["equal"] is None
+
+
+@pytest.mark.parametrize("changes", [{"beams": (0,)}, {"batch": 0}, {"precisions": ("float8",)}])
+def test_what_cannot_be_is_refused(changes: dict) -> None:
+    with pytest.raises(UsageError):
+        Measuring(run=Path("x"), **changes)
+
+
+def test_without_a_run_one_is_trained_for_a_moment(tmp_path: Path, data_folder: Path) -> None:
+    small = {"model.dim": "8", "model.ff": "8", "model.heads": "2", "batch.tokens": "256"}
+    config = stand_in_config(
+        "transformer_tiny", "algorithmic_reverse_binary40", 2, 3, CPU, small, BITS
+    )
+    run = stand_in(config, tmp_path / "run", data_folder, CPU, lambda text: None)
+    there = RunFolder.open(run)
+    assert there.config().preset.training.seed == 3
+    assert [checkpoint.step for checkpoint in there.checkpoints.steps()] == [2]
+    rows = measured(run, data_folder, beams=(1,))
+    assert rows["heedful float32, beam 1"].value
+    usual = stand_in_config(None, None, 300, 1, torch.device("cuda"), {}, {})
+    assert (usual.preset_name, usual.problem_name) == ("transformer_base", "translate_demo_en_fr")
