@@ -13,18 +13,24 @@ from typing import Annotated, Any
 import typer
 
 from heedful import __version__
+from heedful.cli.attention import attention
 from heedful.cli.average import average
+from heedful.cli.bench import bench
 from heedful.cli.compare import compare
+from heedful.cli.curves import curves
 from heedful.cli.decode import decode
 from heedful.cli.demo import demo
 from heedful.cli.doctor import doctor
 from heedful.cli.evaluate import evaluate
 from heedful.cli.export import export
 from heedful.cli.list import list_things
+from heedful.cli.positions import positions
 from heedful.cli.prepare import prepare
 from heedful.cli.reproduce import reproduce
+from heedful.cli.residuals import residuals
 from heedful.cli.score import score
 from heedful.cli.screen import first
+from heedful.cli.serve import serve
 from heedful.cli.show import show
 from heedful.cli.tensor2tensor import COMMANDS, FLAGS
 from heedful.cli.train import train
@@ -41,11 +47,18 @@ VERBS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "decode": decode,
     "average": average,
+    "attention": attention,
+    "positions": positions,
+    "residuals": residuals,
+    "curves": curves,
     "export": export,
+    "serve": serve,
     "score": score,
     "compare": compare,
     "reproduce": reproduce,
 }
+
+GROUPS: dict[str, typer.Typer] = {"bench": bench}  # verbs with verbs of their own
 
 # What the parser raises for wrong usage, however the installed typer spells it.
 WrongUsage: Any = typer.BadParameter.__base__
@@ -75,6 +88,8 @@ def application() -> Any:
     app.callback(invoke_without_command=True)(main)
     for name, verb in VERBS.items():
         app.command(name)(verb)
+    for name, group in GROUPS.items():
+        app.add_typer(group, name=name)
     return typer.main.get_command(app)
 
 
@@ -140,5 +155,5 @@ def _usage(error: Any) -> str:
         name = said.split("'")[1]
         if name in COMMANDS:
             return f"{name} is Tensor2Tensor's. Here it is: {COMMANDS[name]}"
-        return f"no command '{name}'.{nearest(name, VERBS)} {help_}"
+        return f"no command '{name}'.{nearest(name, context.command.commands)} {help_}"
     return f"{said[:1].lower()}{said[1:]}. {help_}"

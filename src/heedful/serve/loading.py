@@ -1,0 +1,63 @@
+"""The runs that a server has, by name. A run folder is data: nothing in it is executed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heedful.config import vary
+from heedful.decoding.translator import Translator
+from heedful.distributed.processes import pick_device
+from heedful.errors import UsageError
+from heedful.runs.loading import load_model
+from heedful.text.tagged import TaggedTokenizer
+
+
+@dataclass(frozen=True)
+class Served:
+    """A model that is loaded, and what it is called."""
+
+    name: str
+    translator: Translator
+    checkpoint: str
+    sha256: str
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those it can be asked to write; none for a model that was trained to write one."""
+        inputs = self.translator.tokenizers.get("inputs")
+        return inputs.tags if isinstance(inputs, TaggedTokenizer) else ()
+
+
+def load_runs(
+    runs: Sequence[str],
+    checkpoint: str | None,
+    device: str,
+    changes: Mapping[str, Any],
+    warn: Callable[[str], None],
+) -> list[Served]:
+    """Each run as `RUN` or `NAME=RUN`; without a name it is called as its folder is."""
+    place = pick_device(device)
+    found: dict[str, Served] = {}
+    for run in runs:
+        name, path = named(run)
+        if name in found:
+            raise UsageError(
+                f"two runs would be called '{name}'. Give one another name: NAME={path}"
+            )
+        loaded = load_model(path, checkpoint, place, warn)
+        config = vary(loaded.config.preset.decode, dict(changes))
+        translator = Translator(loaded.model, loaded.tokenizers, config, place)
+        info = loaded.checkpoint
+        found[name] = Served(name, translator, info["name"], info["sha256"])
+    return list(found.values())
+
+
+def named(run: str) -> tuple[str, Path]:
+    """The name and the folder that `RUN` or `NAME=RUN` means."""
+    name, sign, rest = run.partition("=")
+    if not sign or Path(run).exists():
+        return Path(run).resolve().name, Path(run)
+    if not name:
+        raise UsageError(f"'{run}' names no model. Write RUN or NAME=RUN")
+    return name, Path(rest)
