@@ -18,7 +18,7 @@ from heedful.data import sources
 from heedful.data.sources import Download, fetch
 from heedful.errors import HeedfulError, UsageError
 
-DATA = os.urandom(10) + bytes(range(256)) * 4000  # about a megabyte
+DATA = b"\x1f\x8b" + os.urandom(8) + bytes(range(256)) * 4000  # about a megabyte, no page
 NAME = "corpus/train.en.gz"
 
 
