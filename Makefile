@@ -1,6 +1,5 @@
 # `make demo` and `make test` do all the set-up: Python 3.11 or newer is all that must be there.
-# Everything they write is inside this folder: .venv, build, data, runs and the tools' caches; only the
-# browser that pages are tested in is the system's.
+# Everything they write is inside this folder: .venv, build, data, runs and the tools' caches.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -17,7 +16,7 @@ export PYTEST_DEBUG_TEMPROOT := $(CURDIR)/build/tests
 demo: $(READY)
 	$(BIN)/heedful demo
 
-test: lint browser
+test: lint
 	@mkdir -p $(PYTEST_DEBUG_TEMPROOT)
 	$(BIN)/python -m pytest -q -n $(CORES) --cov --cov-report=term --cov-fail-under=90
 
@@ -26,8 +25,8 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Pages are tested in a real browser. Where it is missing and can be had as a Debian package, it is
-# installed; where it cannot, those tests say so and are left out.
+# Pages are tested in a real browser, where there is one; without it those tests say so and are left
+# out. This installs Debian's, for the whole machine: the one thing here that is not in this folder.
 browser:
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
 		(apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1 || \
