@@ -7,7 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from heedful.bench import flops
 from heedful.config import vary
 from heedful.data.batch import Batch, pad
-from heedful.models.base import build
+from heedful.models.building import build
 from heedful.models.transformer import TransformerConfig
 from heedful.registry import presets
 

@@ -7,7 +7,8 @@ from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.decoding.light import WIDE, LightLinear, lighten
 from heedful.decoding.search import decode
-from heedful.models.base import Model, build
+from heedful.models.base import Model
+from heedful.models.building import build
 from heedful.presets.base import Decode
 from heedful.registry import presets
 

@@ -8,7 +8,7 @@ from heedful.decoding.coverage import coverage_penalty
 from heedful.decoding.limits import output_limits
 from heedful.decoding.search import decode
 from heedful.errors import HeedfulError, UsageError
-from heedful.models.base import build
+from heedful.models.building import build
 from heedful.nn.losses import Smoothing
 from heedful.nn.watching import watch
 from heedful.presets.base import Decode

@@ -12,7 +12,8 @@ import torch
 
 from heedful.cli.main import run as run_command
 from heedful.config import vary
-from heedful.models.base import Model, build
+from heedful.models.base import Model
+from heedful.models.building import build
 from heedful.nn.losses import Smoothing
 from heedful.presets.base import Decode
 from heedful.registry import presets, problems

@@ -7,7 +7,8 @@ from torch import nn
 from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.errors import HeedfulError, UsageError
-from heedful.models.base import LanguageModel, build
+from heedful.models.base import LanguageModel
+from heedful.models.building import build
 from heedful.models.transformer import (
     Stack,
     Transformer,

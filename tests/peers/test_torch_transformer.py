@@ -7,7 +7,8 @@ from torch.nn import functional as F
 from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.errors import UsageError
-from heedful.models.base import Model, build
+from heedful.models.base import Model
+from heedful.models.building import build
 from heedful.nn.losses import Smoothing
 from heedful.peers import torch_transformer
 from heedful.registry import presets

@@ -7,7 +7,7 @@ import torch
 
 from heedful.config import vary
 from heedful.errors import UsageError
-from heedful.models.base import build
+from heedful.models.building import build
 from heedful.nn.losses import Smoothing
 from heedful.presets.transformer import tiny
 from heedful.problems.own_files import OwnFiles

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from heedful.decoding.translator import Translator
-from heedful.models.base import build
+from heedful.models.building import build
 from heedful.models.transformer import (
     TransformerConfig,
     TransformerEncoderConfig,

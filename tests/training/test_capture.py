@@ -6,7 +6,7 @@ import torch
 from heedful.config import vary
 from heedful.data.batch import Batch, Rows, pad
 from heedful.distributed.processes import Processes
-from heedful.models.base import build
+from heedful.models.building import build
 from heedful.nn.layout import Layout
 from heedful.registry import presets
 from heedful.training import capture

@@ -13,7 +13,7 @@ from pathlib import Path
 from heedful.config import vary
 from heedful.data.loader import Loader
 from heedful.data.preparation import prepare
-from heedful.models.base import build
+from heedful.models.building import build
 from heedful.registry import presets, problems
 
 preset = presets.get("transformer_tiny")()

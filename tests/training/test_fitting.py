@@ -9,7 +9,7 @@ from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.distributed.processes import Processes
 from heedful.errors import HeedfulError
-from heedful.models.base import build
+from heedful.models.building import build
 from heedful.registry import presets
 from heedful.training.fitting import Fitting, about_memory, halves, slots
 from heedful.training.step import TrainStep

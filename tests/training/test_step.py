@@ -11,7 +11,7 @@ from torch import Tensor
 from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.distributed.processes import Processes
-from heedful.models.base import build
+from heedful.models.building import build
 from heedful.nn.losses import Loss
 from heedful.registry import presets
 from heedful.training.guard import Guard, NonFinite

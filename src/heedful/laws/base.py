@@ -11,7 +11,8 @@ from torch import Tensor
 
 from heedful.config import vary
 from heedful.data.batch import Batch, pad
-from heedful.models.base import Model, Tagger, build
+from heedful.models.base import Model, Tagger
+from heedful.models.building import build
 from heedful.nn.losses import Smoothing
 from heedful.presets.base import Preset
 from heedful.registry import presets

@@ -19,9 +19,8 @@ from heedful.errors import UsageError
 from heedful.modalities.symbols import Embedding, Head
 from heedful.nn.attention import Encoded
 from heedful.nn.layout import Layout
-from heedful.nn.losses import Loss, Smoothing
+from heedful.nn.losses import Loss
 from heedful.nn.memory import FORGET, Memory
-from heedful.registry import models
 from heedful.text.specials import START
 
 
@@ -169,31 +168,6 @@ class Tagger(Model):
         x = source.spread(len(ids))
         there = at.positions.clamp(max=x.shape[1] - 1)[..., None].expand(-1, -1, x.shape[-1])
         return self.head(x.gather(1, there))
-
-
-def build(config: ModelConfig, sizes: dict[str, int], shared: bool, loss: Smoothing) -> Model:
-    """The model a config describes, for features of these vocabulary sizes.
-
-    `shared` says that inputs and targets use one vocabulary.
-    """
-    body = models.get(config.kind)(config)
-    targets = Embedding(sizes["targets"], config.dim)
-    inputs: Embedding | None = None
-    if "inputs" in sizes:
-        one = shared and config.tie == "all"
-        inputs = targets if one else Embedding(sizes["inputs"], config.dim)
-    tied = config.tie != "none"
-    head = Head(targets if tied else Embedding(sizes["targets"], config.dim), loss)
-    encodes, decodes = isinstance(body, Encodes), isinstance(body, Decodes)
-    if encodes and inputs is None:
-        raise UsageError(
-            f"model '{config.kind}' reads a source, and this problem has none. "
-            "Use a decoder alone, such as transformer_lm"
-        )
-    kind = EncoderDecoder if encodes and decodes else LanguageModel if decodes else Tagger
-    model = kind(config, body, inputs, targets, head)
-    model.longest = getattr(body, "longest", None)
-    return model
 
 
 def shift_right(rows: Rows) -> Int[Tensor, "B L"]:

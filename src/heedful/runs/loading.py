@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import torch
 
 from heedful.errors import HeedfulError
-from heedful.models.base import Model, build
+from heedful.models.base import Model
+from heedful.models.building import build
 from heedful.runs.checkpoints import EMA, MODEL, Checkpoint
 from heedful.runs.config import RunConfig
 from heedful.runs.folder import RunFolder
@@ -50,10 +51,9 @@ def load_model(
 
 def make_model(config: RunConfig, tokenizers: dict[str, Tokenizer]) -> Model:
     """The model of a config, with first weights, for these vocabularies."""
-    sizes = {name: tokenizer.size for name, tokenizer in tokenizers.items()}
     names = {feature.vocabulary for feature in config.problem.features.values()}
-    shared = len(sizes) > 1 and len(names) == 1
-    return build(config.preset.model, sizes, shared, config.preset.loss)
+    shared = len(tokenizers) > 1 and len(names) == 1
+    return build(config.preset.model, tokenizers, shared, config.preset.loss)
 
 
 def fill(model: Model, checkpoint: Checkpoint) -> None:
