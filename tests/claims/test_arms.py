@@ -44,6 +44,30 @@ def test_a_finished_arm_is_used_again(context: Context, trained: list[str]) -> N
     assert again.curve == first.curve and again.commits == first.commits
 
 
+def test_what_the_same_code_has_read_is_not_read_again(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readings = []
+
+    def counted(*arguments):
+        readings.append(arguments)
+        return read(*arguments)
+
+    read = room.read
+    monkeypatch.setattr(room, "read", counted)
+    ours = quick(arm("ours"), seeds=(1,))
+    for commit, count in [("a" * 12, 1), ("a" * 12, 1), ("b" * 12, 2), ("b" * 12 + "+changes", 3)]:
+        monkeypatch.setattr(room.circumstances, "commit", lambda said=commit: said)
+        measured = ours(context)
+        assert len(readings) == count and "ours/exact_match" in measured.numbers
+    assert ours(context).numbers == measured.numbers and len(readings) == 4
+    ours(replace(context, fresh=True))
+    assert "+changes" in json.loads((context.runs / "ours-seed1.json").read_text())["commits"][0]
+    monkeypatch.setattr(room.circumstances, "commit", lambda: "a" * 12)
+    ours(context)
+    assert len(readings) == 6  # what was read of the run before it was trained anew is gone
+
+
 def test_seeds_add_runs_and_leave_the_others(context: Context, trained: list[str]) -> None:
     only = quick(arm("ours"), seeds=(1,))
     assert only(context).seeds == (1,)

@@ -4,7 +4,7 @@ import json
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from heedful.claims.readings import Reading, read
 from heedful.config import vary
 from heedful.distributed.processes import pick_device
 from heedful.errors import HeedfulError, UsageError
+from heedful.metrics.base import Score
 from heedful.presets.base import Preset
 from heedful.registry import presets, problems
 from heedful.runs import durable
@@ -113,7 +114,7 @@ class Trainings:
                 for reading in arm.readings:
                     context.note(f"{run.path.name}: decoding {reading.name or reading.split}")
                     examples = self.small.examples if context.smoke else 0
-                    for name, score in read(reading, run.path, context, examples).items():
+                    for name, score in run.read(reading, context, examples).items():
                         found[name] = score["value"]
                         signatures[f"{arm.name}/{name}"] = score.get("signature", "")
                 reading_took += time.monotonic() - began
@@ -166,6 +167,7 @@ class Trainings:
         path.parent.mkdir(parents=True, exist_ok=True)
         resume = (path / NAME).exists()
         origin = joined(read_origin(path) if resume else NOWHERE, context.device)
+        origin.pop("scores", None)  # of before it went on
         began = time.monotonic()
         notes: tuple[str, ...] = ()
         try:
@@ -204,6 +206,17 @@ class Trained:
         """Wall time of the training in all: preparing, evaluating and saving among it."""
         return float(self.origin["seconds"])
 
+    def read(self, reading: Reading, context: Context, examples: int) -> dict[str, Score]:
+        """The scores of a reading. What the same code has read before is not read again."""
+        commit = circumstances.commit()
+        key = json.dumps([commit, asdict(reading), examples], sort_keys=True)
+        kept = self.origin.setdefault("scores", {})
+        if key not in kept or not circumstances.is_known(commit):
+            kept[key] = read(reading, self.path, context, examples)
+            durable.write_file(_origin_of(self.path), json.dumps(self.origin, indent=1) + "\n")
+        found: dict[str, Score] = kept[key]
+        return found
+
 
 def _finished(path: Path, config: RunConfig, context: Context) -> bool:
     """Whether the run is there and done; one of another config there is an error."""
@@ -238,7 +251,7 @@ def read_origin(path: Path) -> dict[str, Any]:
     try:
         return {**NOWHERE, **json.loads(_origin_of(path).read_text(encoding="utf-8"))}
     except FileNotFoundError:
-        return NOWHERE
+        return dict(NOWHERE)
     except (OSError, ValueError) as error:
         raise HeedfulError(
             f"{_origin_of(path)} cannot be read ({error}). Train anew with --fresh"

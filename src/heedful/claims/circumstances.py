@@ -10,6 +10,7 @@ import torch
 
 import heedful
 
+CHANGED = "+changes"
 LIBRARIES = ("torch", "numpy", "sacrebleu", "tokenizers")
 
 
@@ -24,7 +25,12 @@ def commit() -> str:
     head = _git(code, "rev-parse", "HEAD")
     if not head:
         return "unknown"
-    return head[:12] + ("+changes" if _git(code, "status", "--porcelain", "--", ".") else "")
+    return head[:12] + (CHANGED if _git(code, "status", "--porcelain", "--", ".") else "")
+
+
+def is_known(commit: str) -> bool:
+    """Whether a commit says which code it was, to the letter."""
+    return commit != "unknown" and not commit.endswith(CHANGED)
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
