@@ -9,7 +9,7 @@ from heedful.data.batch import Batch, pad
 from heedful.decoding import beam as beam_file
 from heedful.decoding import path as path_file
 from heedful.decoding.protocol import Hypothesis
-from heedful.decoding.scores import length_penalty, top
+from heedful.decoding.scores import length_penalty, ranked, top
 from heedful.decoding.search import decode
 from heedful.errors import HeedfulError
 from heedful.nn.memory import Memory
@@ -248,21 +248,30 @@ def test_equals_are_told_apart_by_the_lower_id(sources):
     assert decode(Even(), sources, Decode(beam=1, extra_length=0))[3][0].ids == (2, 2)
 
 
-@given(st.lists(st.sampled_from([-math.inf, -2.5, -0.0, 0.0, 1e-30, 3.0]), min_size=4, max_size=20))
-def test_top_takes_the_first_of_equals(values):
+@pytest.mark.parametrize("top", [top, ranked])
+@given(
+    values=st.lists(
+        st.sampled_from([-math.inf, -2.5, -0.0, 0.0, 1e-30, 3.0]), min_size=4, max_size=20
+    )
+)
+def test_top_takes_the_first_of_equals(top, values):
     scores, places = top(torch.tensor([values]), 4)
     expected = sorted(range(len(values)), key=lambda i: -values[i])[:4]  # a stable sort
     assert places[0].tolist() == expected
     assert scores[0].tolist() == [torch.tensor(values[i]).item() for i in expected]
 
 
-@given(st.integers(0, 10_000), st.sampled_from([3, 40, 10**6]), st.integers(1, 9))
-def test_top_finds_the_same_among_many_places(seed, kinds, count):
+@pytest.mark.parametrize("top", [top, ranked])
+@given(
+    seed=st.integers(0, 10_000), kinds=st.sampled_from([3, 40, 300, 10**6]), count=st.integers(1, 9)
+)
+def test_top_finds_the_same_among_many_places(top, seed, kinds, count):
     draw = torch.Generator().manual_seed(seed)
     scores = torch.randint(kinds, (2, 3, 1_500), generator=draw).float()
     best, places = top(scores, count)
-    ranked, order = scores.sort(dim=-1, descending=True, stable=True)
-    assert torch.equal(places, order[..., :count]) and torch.equal(best, ranked[..., :count])
+    all_of_them, order = scores.sort(dim=-1, descending=True, stable=True)
+    assert torch.equal(places, order[..., :count])
+    assert torch.equal(best, all_of_them[..., :count])
 
 
 def test_the_length_penalty_is_one_at_length_one_and_for_alpha_zero():

@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch import nn
 
+from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.decoding import beam as beam_file
 from heedful.decoding.coverage import coverage_penalty
@@ -169,3 +170,15 @@ def test_a_language_model_goes_on_where_its_source_ends():
     model = build(config, {"inputs": SIZE, "targets": SIZE}, True, Smoothing())
     model.longest = 7
     assert output_limits(model, BATCH, 10) == [3, 5, 1]
+
+
+def test_a_row_that_is_done_does_not_run_out_of_positions_while_others_go_on():
+    config = vary(presets.get("transformer_lm_tiny")().model, {"positions": "learned:24"})
+    torch.manual_seed(5)
+    model = build(config, {"inputs": SIZE, "targets": SIZE}, True, Smoothing()).eval()
+    with torch.no_grad():
+        model.head.embedding.weight[EOS] = -9.0  # no row ends by itself
+    short = [[5, EOS]] * 15
+    batch = Batch({"inputs": pad([[4] * 21 + [EOS], *short])})
+    lengths = [len(found[0].ids) for found in decode(model, batch, Decode(beam=2, extra_length=9))]
+    assert lengths == [2, *[11] * 15]

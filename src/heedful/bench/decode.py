@@ -21,6 +21,7 @@ from heedful.bench.table import Bench, Row, Tell, attempt, failure, gain
 from heedful.bench.timing import Peak, by_clock, free, rates
 from heedful.data.batch import Batch, pad
 from heedful.data.preparation import Progress, prepare, silent
+from heedful.decoding.recorded import Recorded
 from heedful.decoding.search import decode
 from heedful.errors import UsageError
 from heedful.interop import ctranslate2, huggingface
@@ -249,11 +250,12 @@ class Table:
 def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> Engine:
     """Our own search; an output may be `extra` longer than its source."""
     model = copy.deepcopy(loaded.model).to(device, PRECISIONS[precision])
+    recorded = Recorded(model) if device.type == "cuda" else None
 
     def engine(sources: Sequence[Ids], beam: int) -> list[Ids]:
         batch = Batch({"inputs": pad(sources)}).to(device)
         config = Decode(beam=beam, alpha=0.0, extra_length=extra)
-        return [list(best[0].ids) for best in decode(model, batch, config)]
+        return [list(best[0].ids) for best in decode(model, batch, config, recorded=recorded)]
 
     return engine
 

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from heedful.data.batch import Batch
 from heedful.decoding.coverage import coverage_penalty, watching_source
-from heedful.decoding.path import enough_to_leave
+from heedful.decoding.path import Leave, by_eighths
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Decodable, Hypothesis, RowError
 from heedful.decoding.scores import (
@@ -108,7 +108,12 @@ class BeamState:
 
 
 def beam_search(
-    model: Decodable, batch: Batch, limits: Sequence[int], prefix: Prefix, config: Decode
+    model: Decodable,
+    batch: Batch,
+    limits: Sequence[int],
+    prefix: Prefix,
+    config: Decode,
+    leave: Leave = by_eighths,
 ) -> list[list[Hypothesis]]:
     """Up to `config.nbest` hypotheses a row, best first."""
     state = _begin(batch, limits, prefix, config)
@@ -134,26 +139,21 @@ def beam_search(
             if any(bad_now):
                 raise no_number(rows[bad_now.index(True)], state.step - 1)
             places = torch.arange(len(rows), device=device)
-            leaves = all(done_now) or enough_to_leave(done_now)
-            if leaves:
-                over = [place for place, is_done in enumerate(done_now) if is_done]
-                left.append(
-                    (
-                        [rows[place] for place in over],
-                        state.finished.select(torch.tensor(over, device=device)),
-                    )
-                )
-                if len(over) == len(rows):
+            kept = [] if all(done_now) else leave(done_now)
+            if kept is not None:
+                over = sorted(set(range(len(rows))) - set(kept))
+                gone = state.finished.select(torch.tensor(over, device=device))
+                left.append(([rows[place] for place in over], gone))
+                if not kept:
                     break
-                kept = [place for place, is_done in enumerate(done_now) if not is_done]
                 rows = [rows[place] for place in kept]
                 places = torch.tensor(kept, device=device)
                 state, parents = state.select(places), parents[places]
             tokens = state.growing.ids[:, :, state.step - 1]
             moved = (places[:, None] * before + parents).flatten()
-            if leaves:
+            if kept is not None:
                 memory.select_sources(places)
-            if leaves or before > 1 or parents.shape[1] > 1:
+            if kept is not None or before > 1 or parents.shape[1] > 1:
                 memory.reorder(moved)
     return _hypotheses(left, len(limits))
 

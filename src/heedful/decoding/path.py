@@ -28,8 +28,15 @@ Choose = Callable[[Tensor, int, Tensor], Tensor]
 LEAVING_SHARE = 1 / 8
 
 
-def enough_to_leave(done: Sequence[bool]) -> bool:
-    return sum(done) >= max(1, LEAVING_SHARE * len(done))
+# Given which rows are done: the places of those that stay, or None while all do.
+Leave = Callable[[Sequence[bool]], list[int] | None]
+
+
+def by_eighths(done: Sequence[bool]) -> list[int] | None:
+    """Rows that are done leave once they are an eighth of all."""
+    if sum(done) < max(1, LEAVING_SHARE * len(done)):
+        return None
+    return [place for place, is_done in enumerate(done) if not is_done]
 
 
 def follow(
@@ -40,6 +47,7 @@ def follow(
     choose: Choose,
     alpha: float,
     copies: int = 1,
+    leave: Leave = by_eighths,
 ) -> list[list[Hypothesis]]:
     """Let `choose` pick each next token until the end symbol or the row's limit; `copies` of each
     row go their ways apart, and come back best first."""
@@ -74,8 +82,7 @@ def follow(
         done = [lengths[row] > 0 for row in rows]
         if all(done):
             break
-        if enough_to_leave(done):
-            kept = [place for place, over in enumerate(done) if not over]
+        if (kept := leave(done)) is not None:
             rows = [rows[place] for place in kept]
             index = torch.tensor(kept, device=device)
             memory.select(index)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from heedful.data.batch import Batch
-from heedful.decoding.path import follow
+from heedful.decoding.path import Leave, by_eighths, follow
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Decodable, Hypothesis
 from heedful.decoding.scores import NEVER, top
@@ -51,6 +51,7 @@ def sample(
     seeds: Sequence[int],
     alpha: float = 0.0,
     copies: int = 1,
+    leave: Leave = by_eighths,
 ) -> list[list[Hypothesis]]:
     """`copies` samples a row, best first. Token scores are the model's own, before any shaping."""
     device = prefix.ids.device
@@ -65,7 +66,7 @@ def sample(
     def choose(log_probs: Tensor, step: int, rows: Tensor) -> Tensor:
         return drawn(chance.shape(log_probs), luck[rows, step])
 
-    return follow(model, batch, limits, prefix, choose, alpha, copies)
+    return follow(model, batch, limits, prefix, choose, alpha, copies, leave)
 
 
 def drawn(log_probs: Tensor, luck: Tensor) -> Tensor:

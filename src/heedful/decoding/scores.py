@@ -55,32 +55,55 @@ def top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The best `count` of the last dim and their places, best first; among equals the first place.
 
     `Tensor.topk` leaves the choice and the order of equals to the device, and equals are common in
-    half precision. Where the last that is chosen has an equal that is not, the places of its equals
-    are looked up; then all are put in order.
+    half precision. On a CPU, where the last that is chosen has an equal that is not, the places of
+    its equals are looked up; then all are put in order.
     """
+    if scores.is_cuda:
+        return ranked(scores, count)
     more = min(count + 1, scores.shape[-1])
     found, places = _largest(scores, more)
     best, places = found[..., :count], places[..., :count]
-    if more > count and (scores.is_cuda or not bool((best[..., -1] > found[..., -1]).all())):
-        places = _first_of_equals(scores, best, places)  # a GPU does it sooner than say if it must
+    if more > count and not bool((best[..., -1] > found[..., -1]).all()):
+        places = _first_of_equals(scores, best, places)
     places = places.sort(dim=-1).values
     best, order = scores.gather(-1, places).sort(dim=-1, descending=True, stable=True)
     return best, places.gather(-1, order)
+
+
+def ranked(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """As `top`, without waiting for the device: each place is read once.
+
+    The best `count` lie in the `count` groups of places with the best maxima, the first of equal
+    groups: any other group has `count` places before it.
+    """
+    groups = scores.shape[-1] // GROUP
+    if groups <= 2 * count:
+        best, places = scores.sort(dim=-1, descending=True, stable=True)
+        return best[..., :count], places[..., :count]
+    maxima = scores[..., : groups * GROUP].unflatten(-1, (groups, GROUP)).amax(-1)
+    places = _places(ranked(maxima, count)[1].sort(dim=-1).values, groups, scores)
+    best, order = scores.gather(-1, places).sort(dim=-1, descending=True, stable=True)
+    return best[..., :count], places.gather(-1, order[..., :count])
 
 
 def _largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """As `Tensor.topk`, and on a CPU faster: first the groups of places with the largest maxima,
     then the largest of these groups' places, among which they must be."""
     groups = scores.shape[-1] // GROUP
-    if scores.is_cuda or groups <= 2 * count:
+    if groups <= 2 * count:
         return scores.topk(count)
-    whole = scores[..., : groups * GROUP].unflatten(-1, (groups, GROUP))
-    chosen = whole.amax(-1).topk(count, sorted=False).indices
-    places = (chosen[..., None] * GROUP + torch.arange(GROUP)).flatten(-2)
-    rest = torch.arange(groups * GROUP, scores.shape[-1]).expand(*scores.shape[:-1], -1)
-    places = torch.cat([places, rest], -1)
+    maxima = scores[..., : groups * GROUP].unflatten(-1, (groups, GROUP)).amax(-1)
+    places = _places(maxima.topk(count, sorted=False).indices, groups, scores)
     best, order = scores.gather(-1, places).topk(count)
     return best, places.gather(-1, order)
+
+
+def _places(chosen: Tensor, groups: int, scores: Tensor) -> Tensor:
+    """The places of the chosen groups, and those at the end that make no whole group."""
+    inside = torch.arange(GROUP, device=scores.device)
+    rest = torch.arange(groups * GROUP, scores.shape[-1], device=scores.device)
+    places = (chosen[..., None] * GROUP + inside).flatten(-2)
+    return torch.cat([places, rest.expand(*scores.shape[:-1], -1)], -1)
 
 
 def _first_of_equals(scores: Tensor, best: Tensor, places: Tensor) -> Tensor:

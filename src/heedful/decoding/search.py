@@ -10,8 +10,10 @@ from heedful.data.batch import Batch
 from heedful.decoding.beam import beam_search
 from heedful.decoding.greedy import greedy_search
 from heedful.decoding.limits import batch_rows, output_limits
+from heedful.decoding.path import by_eighths
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Decodable, Hypothesis
+from heedful.decoding.recorded import Recorded, by_halves
 from heedful.decoding.sampling import Chance, mixed, sample
 from heedful.errors import UsageError
 from heedful.presets.base import Decode
@@ -23,11 +25,13 @@ def decode(
     config: Decode,
     prefix: Sequence[Sequence[int]] | None = None,
     seed: int | Sequence[int] = 0,
+    recorded: Recorded | None = None,
 ) -> list[list[Hypothesis]]:
     """The best hypotheses of each row, best first: at most `config.nbest`, at least one.
 
     `prefix` holds ids that each row's output must begin with; they are part of the output and of
     its score. `seed` is for sampling: one number, from which each row gets its own, or one a row.
+    `recorded` is the model with its steps recorded, where that is wanted.
     """
     check(config)
     rows = batch_rows(batch)
@@ -35,16 +39,20 @@ def decode(
         return []
     forced = Prefix.of(prefix, rows, next(iter(batch.features.values())).ids.device)
     limits = output_limits(model, batch, config.extra_length, prefix)
+    # What is recorded does not tell what it looks at.
+    steps, leave = (
+        (recorded, by_halves) if recorded and not config.coverage else (model, by_eighths)
+    )
     with torch.inference_mode(), at_rest(model):
         if config.sample and config.temperature > 0:
             seeds = [mixed(seed, row) for row in range(rows)] if isinstance(seed, int) else seed
             chance = Chance(config.temperature, config.top_k, config.top_p)
             return sample(
-                model, batch, limits, forced, chance, seeds, config.alpha, copies=config.nbest
+                steps, batch, limits, forced, chance, seeds, config.alpha, config.nbest, leave
             )
         if config.coverage == 0 and (config.sample or config.beam == 1):
-            return greedy_search(model, batch, limits, forced, config.alpha)
-        return beam_search(model, batch, limits, forced, config)
+            return greedy_search(steps, batch, limits, forced, config.alpha, leave)
+        return beam_search(steps, batch, limits, forced, config, leave)
 
 
 def check(config: Decode) -> None:

@@ -13,6 +13,7 @@ from torch import nn
 
 from heedful.data.batch import Batch, pad
 from heedful.decoding.protocol import Decodable, Hypothesis, RowError
+from heedful.decoding.recorded import WHOLE, Recorded
 from heedful.decoding.sampling import mixed
 from heedful.decoding.search import check, decode
 from heedful.errors import HeedfulError, UsageError
@@ -76,6 +77,8 @@ class Translator:
     ) -> None:
         check(decode)
         self.model = model.to(device) if isinstance(model, nn.Module) else model
+        on_gpu = torch.device(device).type == "cuda"
+        self.recorded = Recorded(self.model) if on_gpu else None
         self.tokenizers = tokenizers
         self.config = decode
         self.device = device
@@ -193,7 +196,7 @@ class Translator:
                     lines.append(line)
             except HeedfulError as error:
                 found[place] = Decoded(error=str(error))
-        for group in batches(lines, config):
+        for group in batches(lines, config, 1 if self.recorded is None else WHOLE):
             for line, decoded in self._group(group, config, seed):
                 found[line.place] = decoded
         return found
@@ -223,7 +226,8 @@ class Translator:
             yield from ((line, self._decoded(r)) for line, r in zip(lines, results, strict=True))
             return
         # Only out here is the failed batch's memory free again: an exception holds on to it.
-        if torch.cuda.is_available():
+        if self.recorded is not None:
+            self.recorded.forget()
             torch.cuda.empty_cache()
         if len(lines) == 1:
             yield lines[0], Decoded(error=reason)
@@ -240,7 +244,8 @@ class Translator:
             features = {"targets": pad(prefixes)}
         batch = Batch(features, tuple(line.number for line in lines)).to(self.device)
         seeds = [mixed(seed, line.number) for line in lines]
-        return decode(self.model, batch, config, prefixes if any(prefixes) else None, seeds)
+        forced = prefixes if any(prefixes) else None
+        return decode(self.model, batch, config, forced, seeds, self.recorded)
 
     def _decoded(self, hypotheses: list[Hypothesis]) -> Decoded:
         targets = self.tokenizers["targets"]
@@ -257,19 +262,21 @@ class Translator:
         return Decoded(candidates[0].text, candidates[0].score, candidates)
 
 
-def batches(lines: Sequence[_Line], config: Decode) -> Iterator[list[_Line]]:
+def batches(lines: Sequence[_Line], config: Decode, whole: int = 1) -> Iterator[list[_Line]]:
     """Lines of like length together, longest first, so that what does not fit shows at once.
 
     A batch costs lines x hypotheses a line x its longest line, and stays under
-    `config.batch_tokens`; a line that is over it by itself goes alone.
+    `config.batch_tokens`; a line that is over it by itself goes alone. One of more than `whole`
+    lines has a whole number of so many.
     """
     width = config.nbest if config.sample else config.beam
     batch: list[_Line] = []
     for line in sorted(lines, key=lambda line: -line.length):
         longest = max(1, batch[0].length if batch else line.length)
         if batch and (len(batch) + 1) * width * longest > config.batch_tokens:
-            yield batch
-            batch = []
+            cut = len(batch) // whole * whole or len(batch)
+            yield batch[:cut]
+            batch = batch[cut:]
         batch.append(line)
     if batch:
         yield batch

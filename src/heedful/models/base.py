@@ -108,7 +108,7 @@ class EncoderDecoder(Model):
 
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
         source = memory["source"].once(_never_started)
-        at = following(ids, memory)
+        at = following(ids, memory, self.longest)
         return self.head(self.body.decode(self.targets(ids), at, source, memory["body"]))
 
 
@@ -136,7 +136,7 @@ class LanguageModel(Model):
         return memory
 
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
-        at = following(ids, memory)
+        at = following(ids, memory, self.longest)
         return self.head(self.body.decode(self.targets(ids), at, None, memory["body"]))
 
 
@@ -164,7 +164,7 @@ class Tagger(Model):
 
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
         source = memory["source"].once(_never_started)
-        at = following(ids, memory)
+        at = following(ids, memory, self.longest)
         x = source.spread(len(ids))
         there = at.positions.clamp(max=x.shape[1] - 1)[..., None].expand(-1, -1, x.shape[-1])
         return self.head(x.gather(1, there))
@@ -176,11 +176,17 @@ def shift_right(rows: Rows) -> Int[Tensor, "B L"]:
     return before.masked_fill(rows.at.positions == 0, START)
 
 
-def following(ids: Int[Tensor, "B T"], memory: Memory) -> Layout:
-    """The layout of the ids that come next, each row counting on from where it was."""
+def following(ids: Int[Tensor, "B T"], memory: Memory, longest: int | None = None) -> Layout:
+    """The layout of the ids that come next, each row counting on from where it was.
+
+    A row that has come to the last of the model's positions stays there: it is done, and only waits
+    for the others.
+    """
     begin = memory["at"].recall(_never_started)
     positions = begin[:, None] + torch.arange(ids.shape[1], device=ids.device)
     memory["at"].keep(begin + ids.shape[1])
+    if longest is not None:
+        positions = positions.clamp(max=longest - 1)
     return Layout(positions, torch.ones_like(positions))
 
 
