@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from heedful.data.batch import Batch, pad
-from heedful.errors import UsageError
+from heedful.errors import HeedfulError, UsageError
 from heedful.nn.watching import watch
 from heedful.presets.base import Decode
 from heedful.seeing.attention import look, pack
@@ -160,3 +160,13 @@ def test_every_look_of_a_layer_is_told(make) -> None:
     names = [layer.name for layer in one.layers]
     assert names == ["body.encoder.layers.0.attention", "body.encoder.layers.0.attention, time 2"]
     assert np.abs(one.layers[0].weights - one.layers[1].weights).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["transformer", "transformer_lm"])
+def test_what_is_longer_than_the_positions_is_refused(make, kind: str) -> None:
+    model = make(kind, positions="learned:30", source=kind == "transformer")
+    long = "the animal " * 10
+    assert look(model, "the animal", "the animal").to_json()
+    for text, target in [("the animal", long), (long, "the animal")]:
+        with pytest.raises(HeedfulError, match="longer than the 30 positions"):
+            look(model, text, target)

@@ -32,9 +32,10 @@ def passage(translator: Translator, text: str, target: str | None = None) -> Pas
     source = source_ids(translator, text)
     targets = translator.tokenizers["targets"]
     if source is None:
-        return Passage(None, [*targets.encode(text + (target or "")), EOS])
+        whole = [*targets.encode(text + (target or "")), EOS]
+        return Passage(None, _within(translator, whole))
     if target is not None:
-        return Passage(source, [*targets.encode(target), EOS])
+        return Passage(source, _within(translator, [*targets.encode(target), EOS]))
     best = decode(model_of(translator), source_batch(translator, source), translator.config)[0][0]
     return Passage(source, [*best.ids, *([EOS] if best.finished else [])])
 
@@ -53,6 +54,17 @@ def source_ids(translator: Translator, text: str) -> list[int] | None:
         raise HeedfulError(
             f"the text has {len(ids) - 1} tokens, and decode.longest_input is {longest}. "
             "Split the text, or raise the setting"
+        )
+    return _within(translator, ids)
+
+
+def _within(translator: Translator, ids: list[int]) -> list[int]:
+    """The ids, or an error where the model has learnt fewer positions than they need."""
+    longest: int | None = getattr(translator.model, "longest", None)
+    if longest is not None and len(ids) > longest:
+        raise HeedfulError(
+            f"a text of {len(ids)} tokens, its end counted, is longer than the {longest} positions "
+            "this model has learnt. Shorten it"
         )
     return ids
 
