@@ -131,7 +131,7 @@ def test_whether_rows_leave_when_they_are_done_changes_nothing(
 def test_a_row_is_settled_when_the_best_that_can_come_is_no_better(toy, alpha, reachable):
     config = Decode(beam=2, nbest=1, alpha=alpha)
     prefix = beam_file.Prefix.of(None, 1, "cpu")
-    state = beam_file._begin(Batch({"inputs": pad([[4, 1]])}), [7], prefix, config)
+    state = beam_file.begin(Batch({"inputs": pad([[4, 1]])}), [7], prefix, config)
     state.step, state.growing.total = 2, torch.tensor([[-1.0, -1.5]])
     assert not beam_file.settled(state, config)  # nothing has ended yet
     for score, settled in [(reachable - 0.01, False), (reachable + 0.01, True)]:

@@ -4,13 +4,16 @@ import random
 
 import pytest
 import torch
+from torch import Tensor, nn
 
 from heedful.data.batch import Batch, pad
 from heedful.decoding import recorded as room
-from heedful.decoding.recorded import Recorded
+from heedful.decoding.protocol import RowError
+from heedful.decoding.recorded import Recorded, by_halves
 from heedful.decoding.search import decode
 from heedful.models.building import build
 from heedful.nn.losses import Smoothing
+from heedful.nn.memory import Memory
 from heedful.presets.base import Decode
 from heedful.registry import presets
 from heedful.text.specials import EOS
@@ -75,4 +78,62 @@ def test_searches_find_the_same_with_recorded_steps(
         for ours, theirs in zip(sum(one, []), sum(other, []), strict=True):
             assert ours.score == pytest.approx(theirs.score, abs=1e-5)
     assert bool(taped.tapes) is not bool(config.coverage)
-    assert config.coverage or len({shape.output for shape in taped.tapes}) > 1
+    assert config.coverage or len(taped.tapes) > 2  # of several rooms, and numbers of rows
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_outputs_begin_with_what_they_must(device: str) -> None:
+    plain, batch = model(device=device), sources(9, device)
+    config = Decode(beam=3, extra_length=9)
+    forced = [[5, 6, 7, 8, 9, 10][:place] for place in (0, 1, 6, 2, 3, 0, 5, 4, 1)]
+    one = decode(plain, batch, config, forced)
+    other = decode(plain, batch, config, forced, recorded=Recorded(plain))
+    assert [row[0].ids for row in one] == [row[0].ids for row in other]
+    for row, ids in zip(other, forced, strict=True):
+        assert list(row[0].ids[: len(ids)]) == ids
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_row_without_numbers_is_named_with_its_step(beam: int) -> None:
+    class Failing(nn.Module):
+        """Says nothing about the sources that hold a 9, from its seventh step on."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model()
+            with torch.no_grad():
+                self.model.head.embedding.weight[EOS] = -9.0  # no row ends by itself
+
+        def start(self, batch: Batch) -> Memory:
+            memory = self.model.start(batch)
+            memory["nine"].keep((batch.inputs.ids == 9).any(1))
+            return memory
+
+        def step(self, ids: Tensor, memory: Memory) -> Tensor:
+            late = memory["at"].recall(Memory) >= 6
+            fails = memory["nine"].recall(Memory) & late
+            return self.model.step(ids, memory).masked_fill(fails[:, None, None], float("nan"))
+
+    failing = Failing()
+    lines = [[5, EOS], [4, EOS], [9, EOS], [6, EOS]]
+    taped, config = Recorded(failing), Decode(beam=beam, extra_length=20)
+    with pytest.raises(RowError, match=r"row 2 .* at token 7 "):
+        decode(failing, Batch({"inputs": pad(lines)}), config, recorded=taped)
+    lines[2] = [7, EOS]
+    assert len(decode(failing, Batch({"inputs": pad(lines)}), config, recorded=taped)) == 4
+
+
+@pytest.mark.parametrize(
+    ("done", "stay"),
+    [
+        ("........", None),
+        ("xxx.....", None),
+        ("xxxx....", [4, 5, 6, 7]),
+        ("x.xx.xxx", [1, 4]),
+        (".xxxxxxx", [0, 7]),  # no fewer than two: one that is done stays for the number
+        ("xx", None),
+        ("x.x", None),
+    ],
+)
+def test_rows_leave_by_halves(done: str, stay: list[int] | None) -> None:
+    assert by_halves([sign == "x" for sign in done]) == stay

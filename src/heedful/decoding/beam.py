@@ -18,7 +18,7 @@ B rows, K growing hypotheses a row (from 1 up to `beam`), C candidates, N kept f
 (`nbest`), T longest limit, S source length, V vocabulary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -26,7 +26,7 @@ from torch import Tensor
 
 from heedful.data.batch import Batch
 from heedful.decoding.coverage import coverage_penalty, watching_source
-from heedful.decoding.path import Leave, by_eighths
+from heedful.decoding.path import by_eighths
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Decodable, Hypothesis, RowError
 from heedful.decoding.scores import (
@@ -37,6 +37,7 @@ from heedful.decoding.scores import (
     not_numbers,
     top,
 )
+from heedful.nn.memory import Memory
 from heedful.presets.base import Decode
 from heedful.text.specials import EOS, START
 
@@ -86,7 +87,8 @@ class Finished:
 class BeamState:
     """Everything a search knows between two steps, for the rows still in it."""
 
-    step: int  # how many tokens the growing hypotheses have
+    step: int | Tensor  # how many tokens the growing hypotheses have; [1] int64 where recorded
+    tokens: Tensor  # [B, K] int64: the last of them
     limits: Tensor  # [B] int64: the most tokens of each row, the end symbol counted
     prefix: Prefix  # B rows
     source: Tensor | None  # [B, S] bool: real places of the source, where coverage is asked for
@@ -99,6 +101,7 @@ class BeamState:
         covered = None if growing.covered is None else growing.covered[rows]
         return BeamState(
             self.step,
+            self.tokens[rows],
             self.limits[rows],
             self.prefix.select(rows),
             None if self.source is None else self.source[rows],
@@ -113,49 +116,68 @@ def beam_search(
     limits: Sequence[int],
     prefix: Prefix,
     config: Decode,
-    leave: Leave = by_eighths,
 ) -> list[list[Hypothesis]]:
     """Up to `config.nbest` hypotheses a row, best first."""
-    state = _begin(batch, limits, prefix, config)
+    state = begin(batch, limits, prefix, config)
     device = state.limits.device
     rows = list(range(len(limits)))  # which row of the batch each row of the state is
     cut_at = set(limits)
     left: list[tuple[list[int], Finished]] = []
-    tokens = torch.full((len(rows), 1), START, device=device)  # [B, K]
     memory = model.start(batch)
     with watching_source(model, config.coverage > 0) as looked_at:
         while True:
-            before = tokens.shape[1]
-            logits = model.step(tokens.reshape(-1, 1), memory)[:, -1]
-            log_probs = log_probabilities(logits).view(len(rows), before, -1)
-            looked = None if looked_at is None else looked_at().view(len(rows), before, -1)
-            bad = (not_numbers(log_probs) & (state.growing.total > NEVER)).any(dim=1)
-            state, parents = advance(state, log_probs, looked, config)
-            if state.step in cut_at:
-                state.finished = _with_cut_off(state, config)
-            done = (state.step >= state.limits) | settled(state, config)
-            state.growing.total = state.growing.total.masked_fill(done[:, None], NEVER)
+            before = state.tokens.shape[1]
+            cuts = state.step + 1 in cut_at
+            state, parents, done, bad = turn(model, memory, state, config, cuts, looked_at)
             done_now, bad_now = torch.stack([done, bad]).tolist()  # the one wait of a step
             if any(bad_now):
-                raise no_number(rows[bad_now.index(True)], state.step - 1)
+                raise no_number(rows[bad_now.index(True)], int(state.step) - 1)
             places = torch.arange(len(rows), device=device)
-            kept = [] if all(done_now) else leave(done_now)
+            kept = [] if all(done_now) else by_eighths(done_now)
             if kept is not None:
-                over = sorted(set(range(len(rows))) - set(kept))
-                gone = state.finished.select(torch.tensor(over, device=device))
-                left.append(([rows[place] for place in over], gone))
+                left.append(gone(state, rows, kept))
                 if not kept:
                     break
                 rows = [rows[place] for place in kept]
                 places = torch.tensor(kept, device=device)
                 state, parents = state.select(places), parents[places]
-            tokens = state.growing.ids[:, :, state.step - 1]
-            moved = (places[:, None] * before + parents).flatten()
-            if kept is not None:
                 memory.select_sources(places)
             if kept is not None or before > 1 or parents.shape[1] > 1:
-                memory.reorder(moved)
-    return _hypotheses(left, len(limits))
+                memory.reorder((places[:, None] * before + parents).flatten())
+    return hypotheses(left, len(limits))
+
+
+def turn(
+    model: Decodable,
+    memory: Memory,
+    state: BeamState,
+    config: Decode,
+    cuts: bool = True,
+    looked_at: Callable[[], Tensor] | None = None,
+) -> tuple[BeamState, Tensor, Tensor, Tensor]:
+    """One more token in every row: the next state, which hypothesis each growing one came from
+    [B, K'], which rows are done [B], and of which the model says nothing that is a number [B].
+
+    `cuts` says that a row's limit may be reached by it.
+    """
+    shape = state.tokens.shape
+    logits = model.step(state.tokens.reshape(-1, 1), memory)[:, -1]
+    log_probs = log_probabilities(logits).view(*shape, -1)
+    looked = None if looked_at is None else looked_at().view(*shape, -1)
+    bad = (not_numbers(log_probs) & (state.growing.total > NEVER)).any(dim=1)
+    state, parents = advance(state, log_probs, looked, config)
+    if cuts:
+        state.finished = _with_cut_off(state, config)
+    done = (state.step >= state.limits) | settled(state, config)
+    state.growing.total = state.growing.total.masked_fill(done[:, None], NEVER)
+    return state, parents, done, bad
+
+
+def gone(state: BeamState, rows: Sequence[int], kept: Sequence[int]) -> tuple[list[int], Finished]:
+    """The rows of the batch that leave, and what they found."""
+    over = sorted(set(range(len(rows))) - set(kept))
+    found = state.finished.select(torch.tensor(over, device=state.limits.device))
+    return [rows[place] for place in over], found
 
 
 def advance(
@@ -164,7 +186,8 @@ def advance(
     """One more token: log-probabilities [B, K, V] and attention [B, K, S] to the next state, and
     which hypothesis each growing one came from, [B, K']."""
     step, growing = state.step, state.growing
-    log_probs = state.prefix.force(log_probs, step)
+    if isinstance(step, int):
+        log_probs = state.prefix.force(log_probs, step)
     width = 2 * config.beam if config.beam > 1 else 1
     on = growing.total[:, :1] > NEVER  # rows that are not done; the others' ranks do not matter
     before = torch.where(on, growing.total, 0.0)[:, :, None]
@@ -177,8 +200,9 @@ def advance(
     if looked is not None and growing.covered is not None:
         growing.covered = growing.covered + looked
     candidates = growing.take(parents)
-    candidates.ids[:, :, step] = tokens
-    candidates.token_scores[:, :, step] = token_scores
+    place = torch.tensor([step], device=tokens.device) if isinstance(step, int) else step
+    candidates.ids.index_copy_(2, place, tokens[:, :, None])
+    candidates.token_scores.index_copy_(2, place, token_scores[:, :, None])
     candidates.total = ranked
 
     ends = tokens == EOS
@@ -194,6 +218,7 @@ def advance(
     onward = candidates.total.sort(dim=1, descending=True, stable=True).indices[:, : config.beam]
     after = BeamState(
         step + 1,
+        _take(tokens, onward),
         state.limits,
         state.prefix,
         state.source,
@@ -206,7 +231,7 @@ def advance(
 def settled(state: BeamState, config: Decode) -> Tensor:
     """True where no growing hypothesis can displace the worst kept finished one, [B]."""
     highest = length_penalty(state.limits.float(), config.alpha)
-    highest = highest.clamp(min=length_penalty(float(state.step + 1), config.alpha))
+    highest = highest.maximum(length_penalty(_number(state.step + 1, highest), config.alpha))
     reachable = state.growing.total[:, 0] / highest
     return state.finished.score[:, -1] >= reachable
 
@@ -221,22 +246,27 @@ def _with_cut_off(state: BeamState, config: Decode) -> Finished:
     return both.take(there.sort(dim=1, descending=True, stable=True).indices[:, : config.nbest])
 
 
-def _as_finished(growing: Growing, length: int, source: Tensor | None, config: Decode) -> Finished:
-    score = growing.total / length_penalty(float(length), config.alpha)
+def _as_finished(
+    growing: Growing, length: int | Tensor, source: Tensor | None, config: Decode
+) -> Finished:
+    score = growing.total / length_penalty(_number(length, growing.total), config.alpha)
     if growing.covered is not None and source is not None:
         score = score + config.coverage * coverage_penalty(growing.covered, source)
     return Finished(
         growing.ids,
         growing.token_scores,
         score,
-        torch.full_like(growing.ids[:, :, 0], length),
+        torch.zeros_like(growing.ids[:, :, 0]) + length,
         torch.zeros_like(score, dtype=torch.bool),
     )
 
 
-def _begin(batch: Batch, limits: Sequence[int], prefix: Prefix, config: Decode) -> BeamState:
-    """One empty hypothesis a row, and `nbest` empty places for finished ones."""
-    device, rows, longest = prefix.ids.device, len(limits), max(limits)
+def begin(
+    batch: Batch, limits: Sequence[int], prefix: Prefix, config: Decode, room: int = 0
+) -> BeamState:
+    """One empty hypothesis a row, and `nbest` empty places for finished ones; with `room` for
+    tokens, or as much as the limits ask for."""
+    device, rows, longest = prefix.ids.device, len(limits), room or max(limits)
     source = covered = None
     if config.coverage > 0 and "inputs" in batch.features:
         source = batch.inputs.at.real
@@ -255,7 +285,9 @@ def _begin(batch: Batch, limits: Sequence[int], prefix: Prefix, config: Decode) 
         torch.zeros_like(nothing, dtype=torch.bool),
     )
     growing = Growing(*zeros(1), torch.zeros(rows, 1, device=device), covered)
-    return BeamState(0, torch.tensor(limits, device=device), prefix, source, growing, finished)
+    tokens = torch.full((rows, 1), START, device=device)
+    most = torch.tensor(limits, device=device)
+    return BeamState(0, tokens, most, prefix, source, growing, finished)
 
 
 def _take(x: Tensor, places: Tensor) -> Tensor:
@@ -263,7 +295,12 @@ def _take(x: Tensor, places: Tensor) -> Tensor:
     return x[torch.arange(x.shape[0], device=x.device)[:, None], places]
 
 
-def _hypotheses(left: list[tuple[list[int], Finished]], count: int) -> list[list[Hypothesis]]:
+def _number(length: int | Tensor, like: Tensor) -> Tensor:
+    """A length as a tensor to reckon with."""
+    return torch.as_tensor(length, dtype=like.dtype, device=like.device)
+
+
+def hypotheses(left: list[tuple[list[int], Finished]], count: int) -> list[list[Hypothesis]]:
     found: list[list[Hypothesis]] = [[] for _ in range(count)]
     for rows, finished in left:
         columns = [tensor.tolist() for tensor in vars(finished).values()]

@@ -6,9 +6,10 @@ few shapes: rows leave by halves, and sources and outputs get room in large step
 is what the model computes: more room is padding.
 """
 
+import math
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
@@ -28,6 +29,9 @@ FEWEST = 8  # rows, below which none leave
 MOST = 12  # shapes that are kept; the one that was used longest ago goes
 
 
+Recording = TypeVar("Recording")
+
+
 class Shape(NamedTuple):
     """What steps of one recording have in common."""
 
@@ -42,7 +46,7 @@ class Recorded:
 
     def __init__(self, model: Decodable) -> None:
         self.model = model
-        self.tapes: OrderedDict[Shape, Tape] = OrderedDict()
+        self.tapes: OrderedDict[Hashable, Any] = OrderedDict()
         self.pool = torch.cuda.graph_pool_handle() if torch.cuda.is_available() else None
 
     def forget(self) -> None:
@@ -59,12 +63,18 @@ class Recorded:
         if not memory.is_regular or ids.shape[1] > 1:
             return self.model.step(ids, memory.as_it_is())
         shape = memory.shape()
-        if shape not in self.tapes:
-            self.tapes[shape] = Tape(self.model, memory.held, shape, self.pool)
+        tape = self.tape(shape, lambda: Tape(self.model, memory.held, shape, self.pool))
+        return memory.play(tape, ids)
+
+    def tape(self, key: Hashable, make: Callable[[], Recording]) -> Recording:
+        """The one of this key, made if it is not there."""
+        if key not in self.tapes:
+            self.tapes[key] = make()
             if len(self.tapes) > MOST:
                 self.tapes.popitem(last=False)
-        self.tapes.move_to_end(shape)
-        return memory.play(self.tapes[shape], ids)
+        self.tapes.move_to_end(key)
+        found: Recording = self.tapes[key]
+        return found
 
 
 class Playing(Memory):
@@ -109,65 +119,82 @@ class Playing(Memory):
         self.stepped = True
         return self.held
 
-    def shape(self) -> Shape:
-        """That of the next step."""
+    def shape(self, ahead: int = 1) -> Shape:
+        """That of the next steps, so many of them."""
         if not isinstance(self.held, Slate):
             self.length = max(lengths(self.held), default=0)
         output = OUTPUT
-        while output <= self.length:
+        while output < self.length + ahead:
             output *= 2
         return Shape(self.rows, self.sources, self.source, output)
 
-    def play(self, tape: "Tape", ids: Tensor) -> Tensor:
-        """Take one more token on a tape, which takes this memory over if it was elsewhere."""
-        order = self.order
-        if self.held is not tape.slate:
-            tape.slate.load(self.held, self.length, order, self.chosen)
-            self.held, order = tape.slate, None
+    def move(self, slate: Slate) -> Tensor | None:
+        """To a slate, if it is elsewhere. The order in which its rows are yet to be put, if any."""
+        order, chosen = self.order, self.chosen
         self.order = self.chosen = None
+        if self.held is slate:
+            return order
+        slate.load(self.held, self.length, order, chosen)
+        self.held = slate
+        return None
+
+    def play(self, tape: "Tape", ids: Tensor) -> Tensor:
+        """Take one more token on a tape."""
+        order = self.move(tape.slate)
         self.length += 1
         return tape.play(ids, order)
 
 
 class Tape:
-    """A step over a slate, of one shape: computed the first time, then recorded and replayed. What
-    it gives is overwritten the next time."""
+    """A step over a slate, of one shape. What it gives is overwritten the next time."""
 
     def __init__(self, model: Decodable, like: Memory, shape: Shape, pool: Any) -> None:
-        self.model, self.pool = model, pool
+        self.model = model
         self.slate = Slate(like, shape.rows, shape.sources, shape.output)
         device = self.slate.place.device
         self.ids = torch.zeros(shape.rows, 1, dtype=torch.long, device=device)
         self.order = torch.zeros(shape.rows, dtype=torch.long, device=device)
-        self.takes: dict[bool, tuple[torch.cuda.CUDAGraph, Tensor] | None] = {}
+        self.staying = Take(self.step, device, pool)
+        self.moving = Take(self.moved_step, device, pool)
 
     def play(self, ids: Tensor, order: Tensor | None) -> Tensor:
         """The logits after these ids, of rows that are first put in this order."""
         self.ids.copy_(ids)
-        if order is not None:
-            self.order.copy_(order)
-        moves = order is not None
-        if not ids.is_cuda or moves not in self.takes:
-            self.takes[moves] = None  # first calls choose kernels
-            return self.step(moves)
-        take = self.takes[moves] or self.record(moves)
-        self.takes[moves] = take
-        graph, logits = take
-        graph.replay()
-        return logits
+        if order is None:
+            return self.staying()
+        self.order.copy_(order)
+        return self.moving()
 
-    def step(self, moves: bool) -> Tensor:
-        if moves:
-            self.slate.reorder(self.order)
+    def step(self) -> Tensor:
         logits = self.model.step(self.ids, self.slate)
         self.slate.advance()
         return logits
 
-    def record(self, moves: bool) -> tuple[torch.cuda.CUDAGraph, Tensor]:
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self.pool):
-            logits = self.step(moves)
-        return graph, logits
+    def moved_step(self) -> Tensor:
+        self.slate.reorder(self.order)
+        return self.step()
+
+
+class Take:
+    """Work on tensors that stay where they are: done the first time, since first calls choose
+    kernels, then recorded and replayed. On a CPU it is done each time."""
+
+    def __init__(self, work: Callable[[], Any], device: torch.device, pool: Any) -> None:
+        self.work, self.pool = work, pool
+        self.calls = 0 if device.type == "cuda" else -math.inf
+        self.graph: torch.cuda.CUDAGraph | None = None
+        self.result: Any = None
+
+    def __call__(self) -> Any:
+        self.calls += 1
+        if self.calls < 2:
+            return self.work()
+        if self.graph is None:
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph, pool=self.pool):
+                self.result = self.work()
+        self.graph.replay()
+        return self.result
 
 
 def roomier(rows: Rows) -> Rows:
@@ -182,7 +209,7 @@ def by_halves(done: Sequence[bool]) -> list[int] | None:
     that are done stay along for the number. None while all stay."""
     wanted = size = len(done)
     growing = done.count(False)
-    while wanted > FEWEST and growing <= wanted // 2:
+    while wanted // 2 >= FEWEST and growing <= wanted // 2:
         wanted //= 2
     if wanted == size:
         return None

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from heedful.data.batch import Batch
+from heedful.decoding import recorded_beam
 from heedful.decoding.beam import beam_search
 from heedful.decoding.greedy import greedy_search
 from heedful.decoding.limits import batch_rows, output_limits
@@ -52,7 +53,9 @@ def decode(
             )
         if config.coverage == 0 and (config.sample or config.beam == 1):
             return greedy_search(steps, batch, limits, forced, config.alpha, leave)
-        return beam_search(steps, batch, limits, forced, config, leave)
+        if isinstance(steps, Recorded):
+            return recorded_beam.beam_search(steps, batch, limits, forced, config)
+        return beam_search(steps, batch, limits, forced, config)
 
 
 def check(config: Decode) -> None:

@@ -33,8 +33,8 @@ class Slate(Memory):
             self._grown = tuple(
                 _Fixed(g.dim, _store(g), rows, length, house or self) for g in like._grown
             )
-        self._kept = _mapped(lambda x: x.new_zeros(rows, *x.shape[1:]), like._kept)
-        self._once = _mapped(lambda x: x.new_zeros(sources, *x.shape[1:]), like._once)
+        self._kept = mapped(lambda x: x.new_zeros(rows, *x.shape[1:]), like._kept)
+        self._once = mapped(lambda x: x.new_zeros(sources, *x.shape[1:]), like._once)
         for name, room in like._rooms.items():
             self._rooms[name] = Slate(room, rows, sources, length, house or self)
 
@@ -48,8 +48,8 @@ class Slate(Memory):
         self._seen = None
         for mine, other in zip(self._grown or (), memory._grown or (), strict=True):
             mine.load(_store(other), length, rows)
-        _pour(_picked(memory._kept, rows), self._kept)
-        _pour(_picked(memory._once, sources), self._once)
+        pour(_picked(memory._kept, rows), self._kept)
+        pour(_picked(memory._once, sources), self._once)
         for name, room in self._rooms.items():
             room.load(memory[name], length, rows, sources)
 
@@ -58,13 +58,13 @@ class Slate(Memory):
         self.place.add_(1)
 
     def keep(self, state: Any) -> None:
-        _pour(state, self._kept)
+        pour(state, self._kept)
 
     def reorder(self, rows: Tensor) -> None:
         self._seen = None
         for grown in self._grown or ():
             grown.store.copy_(grown.store.index_select(0, rows))
-        _pour(_picked(self._kept, rows), self._kept)
+        pour(_picked(self._kept, rows), self._kept)
         for room in self._rooms.values():
             room.reorder(rows)
 
@@ -114,13 +114,14 @@ def _tensors(memory: Memory) -> Iterator[Tensor]:
 
 
 def _picked(value: Any, rows: Tensor | None) -> Any:
-    return value if rows is None else _mapped(lambda x: x.index_select(0, rows), value)
+    return value if rows is None else mapped(lambda x: x.index_select(0, rows), value)
 
 
-def _pour(value: Any, into: Any) -> None:
+def pour(value: Any, into: Any) -> None:
     """Copy every tensor of a state into its place in another of the same build."""
     for tensor, place in zip(_leaves(value), _leaves(into), strict=True):
-        place.copy_(tensor)
+        if tensor is not place:
+            place.copy_(tensor)
 
 
 def _leaves(value: Any) -> list[Tensor]:
@@ -131,21 +132,21 @@ def _leaves(value: Any) -> list[Tensor]:
         found.append(x)
         return x
 
-    _mapped(noted, value)
+    mapped(noted, value)
     return found
 
 
-def _mapped(function: Callable[[Tensor], Tensor], value: Any) -> Any:
+def mapped(function: Callable[[Tensor], Tensor], value: Any) -> Any:
     """A state with each of its tensors put through a function."""
     if isinstance(value, Tensor):
         return function(value)
     if isinstance(value, Layout):
         return Layout(function(value.positions), function(value.segments))
     if isinstance(value, tuple | list):
-        return type(value)([_mapped(function, item) for item in value])
+        return type(value)([mapped(function, item) for item in value])
     if isinstance(value, dict):
-        return {name: _mapped(function, item) for name, item in value.items()}
+        return {name: mapped(function, item) for name, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {f.name: _mapped(function, getattr(value, f.name)) for f in fields(value)}
+        parts = {f.name: mapped(function, getattr(value, f.name)) for f in fields(value)}
         return replace(value, **parts)
     return value

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from heedful.data.batch import Batch, pad
-from heedful.decoding.beam import BeamState, _begin, _with_cut_off, advance, settled
+from heedful.decoding.beam import BeamState, _with_cut_off, advance, begin, settled
 from heedful.decoding.coverage import coverage_penalty, watching_source
 from heedful.decoding.limits import output_limits
 from heedful.decoding.prefix import Prefix
@@ -90,7 +90,7 @@ def tree(
     else:
         batch, prefix = source_batch(translator, source), [[]]
     limit = output_limits(model, batch, config.extra_length, prefix)
-    state = _begin(batch, limit, Prefix.of(prefix, 1, translator.device), config)
+    state = begin(batch, limit, Prefix.of(prefix, 1, translator.device), config)
     with torch.no_grad(), at_rest(model):
         grown = _Tree(targets.pieces, config)
         grown.grow(model, batch, state)
@@ -129,7 +129,7 @@ class _Tree:
                 logits = model.step(tokens, memory)[:, -1]
                 log_probs = log_probabilities(logits)[None]
                 if bool(not_numbers(log_probs).any()):
-                    raise no_number(0, state.step)
+                    raise no_number(0, int(state.step))
                 looked = None if looked_at is None else looked_at()[None]
                 weighed = _weigh(state, log_probs, config)
                 before = state
@@ -221,7 +221,7 @@ def _weigh(
     `log_probs` are [1, hypotheses, V]. The same choice, by the same rules, as the search makes.
     """
     width = 2 * config.beam if config.beam > 1 else 1
-    forced = state.prefix.force(log_probs, state.step)[0]
+    forced = state.prefix.force(log_probs, int(state.step))[0]
     totals = (state.growing.total[0, :, None] + forced).flatten()
     ranked, order = top(totals, min(width, len(totals)))
     token_scores = forced.flatten()[order]
