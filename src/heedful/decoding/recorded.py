@@ -190,9 +190,14 @@ class Take:
         if self.calls < 2:
             return self.work()
         if self.graph is None:
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph, pool=self.pool):
-                self.result = self.work()
+            graph = torch.cuda.CUDAGraph()
+            try:
+                with torch.cuda.graph(graph, pool=self.pool):
+                    self.result = self.work()
+            except RuntimeError:  # something in it cannot be recorded: then it is done each time
+                self.calls = -math.inf
+                return self.work()
+            self.graph = graph
         self.graph.replay()
         return self.result
 
