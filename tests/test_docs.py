@@ -20,6 +20,8 @@ import pytest
 
 from heedful.cli.main import application, run
 from heedful.cli.tensor2tensor import COMMANDS, FLAGS
+from heedful.config import flat
+from heedful.registry import presets, problems
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -91,13 +93,30 @@ def cut(arguments: list[str]) -> list[str]:
     if "--resume" in shorter:
         return shorter
     if "--init" in shorter:  # small already, as what it begins from is
-        return [*shorter, "--set", f"problem.held_out={OWN['problem.held_out']}"]
+        own = {k: v for k, v in {**ALGORITHMIC, **OWN}.items() if has(shorter, k)}
+        own.pop("problem.text.size", None)  # the vocabulary is that of the other run
+        return shorter + [part for k, v in own.items() for part in ("--set", f"{k}={v}")]
     small = ALGORITHMIC
-    if {"--source", "--pairs", "own_files"} & set(shorter):
+    if {"--source", "--pairs", "--text", "own_files"} & set(shorter):
         small = OWN
     elif {"demo", "translate_demo_en_fr"} & set(shorter):
         small = DEMO
-    return shorter + [part for k, v in {**MODEL, **small}.items() for part in ("--set", f"{k}={v}")]
+    small = {k: v for k, v in {**MODEL, **small}.items() if has(shorter, k)}
+    return shorter + [part for k, v in small.items() for part in ("--set", f"{k}={v}")]
+
+
+def has(arguments: list[str], field: str) -> bool:
+    """Whether the preset and the problem of a command have a field."""
+    if field.startswith("problem."):
+        own = "labelled_files" if "--text" in arguments else "own_files"
+        named = own if arguments[1].startswith("-") else arguments[1]
+        named = "translate_demo_en_fr" if arguments[0] == "demo" else named
+        return field in flat(problems.get(named)(), "problem")
+    if "--preset" in arguments:
+        preset = arguments[arguments.index("--preset") + 1]
+    else:
+        preset = "text_classifier_base" if "--text" in arguments else "transformer_base"
+    return field in flat(presets.get(preset)())
 
 
 def cut_bench(arguments: list[str]) -> list[str]:
@@ -175,6 +194,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "mined.tsv").write_text("".join(f"7\t{en}\t{fr}\n" for en, fr in rows))
     with gzip.open(tmp_path / "train.jsonl.gz", "wt", encoding="utf-8") as file:
         file.writelines(f"{json.dumps({'en': en, 'fr': fr})}\n" for en, fr in rows)
+    judged = [f"{'good' if i % 2 else 'bad'}\t{line}" for i, line in enumerate(english[:300])]
+    (tmp_path / "reviews.tsv").write_text("\n".join(["stars\treview", *judged]) + "\n")
     (tmp_path / "new.en.gz").write_bytes(gzip.compress((tmp_path / "new.en").read_bytes()))
     (tmp_path / "reference.fr").write_text("\n".join(french[:3]) + "\n")
     monkeypatch.chdir(tmp_path)

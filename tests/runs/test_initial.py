@@ -10,8 +10,9 @@ from heedful.errors import UsageError
 from heedful.models.building import build
 from heedful.nn.losses import Smoothing
 from heedful.presets.transformer import tiny
+from heedful.problems.base import Problem
 from heedful.problems.own_files import OwnFiles
-from heedful.registry import problems
+from heedful.registry import presets, problems
 from heedful.runs.config import RunConfig
 from heedful.runs.initial import begin_from, rows
 from heedful.runs.loading import load_model
@@ -115,3 +116,87 @@ def test_another_shape_of_model_is_refused(base: Path) -> None:
         model = build(config, {"inputs": size, "targets": size}, True, Smoothing())
         with pytest.raises(UsageError, match=says):
             begin_from(base, model, loaded.tokenizers)
+
+
+def labels_problem(labels: str, text) -> Problem:
+    name = {"en,fr": "demo_language", "no,yes": "demo_translated"}[labels]
+    sizes = {"train_examples": 30, "valid_examples": 2, "test_examples": 2}
+    return vary(problems.get(name)(), {**sizes, "text": text})
+
+
+def trained_on(name: str, problem: Problem, preset: str, out: Path, **changes: object) -> list[str]:
+    notes: list[str] = []
+
+    class Listener(Watchers):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    small = {"training.steps": 2, "training.evaluate_every": 0, "training.log_every": 1}
+    config = RunConfig(
+        problem_name=name,
+        problem=problem,
+        preset_name=preset,
+        preset=vary(presets.get(preset)(), {**small, **changes}),
+    )
+    train(config, out, out.parent / "data", device="cpu", watch=lambda *_: Listener())
+    return notes
+
+
+STILL = {"schedule": "constant", "schedule.peak": 0.0}
+
+
+def test_a_classifier_takes_over_the_language_model_inside_it(tmp_path: Path) -> None:
+    sizes = {"train_examples": 30, "valid_examples": 2, "test_examples": 2}
+    text = vary(problems.get("demo_text")(), {**sizes, "text.size": 300})
+    trained_on("demo_text", text, "elmo_tiny", tmp_path / "lm")
+    taken = Vocabulary(path=str(tmp_path / "lm" / "vocab" / "shared.json"))
+    notes = trained_on(
+        "demo_language",
+        labels_problem("en,fr", taken),
+        "elmo_classifier_tiny",
+        tmp_path / "run",
+        **STILL,
+        **{"training.init": str(tmp_path / "lm")},
+    )
+    assert any("tensors begin anew" in note for note in notes)
+    lm, run = load_model(tmp_path / "lm").model, load_model(tmp_path / "run").model
+    assert torch.equal(run.inputs.lm.weight, lm.targets.weight)
+    inside = run.body.reading.lm.state_dict()
+    assert inside and all(torch.equal(inside[k], v) for k, v in lm.body.state_dict().items())
+    other = vary(presets.get("elmo_classifier_tiny")().model, {"features.hidden": 48})
+    loaded = load_model(tmp_path / "run")
+    model = build(other, loaded.tokenizers, False, Smoothing())
+    with pytest.raises(UsageError, match=r"reading.lm.* give it the numbers of that run"):
+        begin_from(tmp_path / "lm", model, loaded.tokenizers)
+
+
+def test_a_classifier_with_other_labels_takes_over_all_but_those(tmp_path: Path) -> None:
+    first = labels_problem("en,fr", "bytes")
+    trained_on("demo_language", first, "text_classifier_tiny", tmp_path / "one")
+    again = {**STILL, "training.init": str(tmp_path / "one")}
+    notes = trained_on("demo_language", first, "text_classifier_tiny", tmp_path / "same", **again)
+    assert not any("begin anew" in note for note in notes)
+    second = labels_problem("no,yes", "bytes")
+    preset = "text_classifier_tiny"
+    notes = trained_on("demo_translated", second, preset, tmp_path / "other", **again)
+    assert any("1 of " in note and "begin anew" in note for note in notes)
+    runs = [load_model(tmp_path / name).model for name in ("one", "same", "other")]
+    one, same, other = (run.state_dict() for run in runs)
+    for name, weight in one.items():
+        assert torch.equal(same[name], weight)
+        labels = name in ("targets.weight", "head.embedding.weight")
+        assert torch.equal(other[name], weight) != labels, name
+
+
+def test_an_encoder_becomes_a_classifier(tmp_path: Path) -> None:
+    text = vary(problems.get("demo_text")(), {"train_examples": 30, "text.size": 300})
+    tiny = {"model.dim": 16, "model.ff": 16, "model.heads": 2, "model.layers": 1}
+    trained_on("demo_text", text, "transformer_lm_tiny", tmp_path / "lm", **tiny)
+    taken = Vocabulary(path=str(tmp_path / "lm" / "vocab" / "shared.json"))
+    problem = labels_problem("en,fr", taken)
+    init = {"training.init": str(tmp_path / "lm"), **STILL, **tiny}
+    trained_on("demo_language", problem, "transformer_classifier_tiny", tmp_path / "run", **init)
+    lm, run = load_model(tmp_path / "lm").model, load_model(tmp_path / "run").model
+    there = lm.body.decoder.state_dict()
+    assert all(torch.equal(there[k], v) for k, v in run.body.encoder.state_dict().items())
+    assert torch.equal(run.inputs.weight, lm.targets.weight)

@@ -73,12 +73,14 @@ def attention(
 
     The page is one file: every layer and head as lines and heat maps, alignments, the tree of the
     beam search. With --against, it shows what one word looks at in two texts. --png, --svg and
-    --json write no page unless --out asks for one.
+    --json write no page unless --out asks for one. Of a model that reads pictures, the text is the
+    name of a picture's file, and the page shows where each word looked.
 
     \b
     Example:
       heedful attention runs/demo --text "I like the green cat." --out page.html
       heedful attention runs/demo --text "I like it." --png cross.png --kind cross --layer 1
+      heedful attention runs/shapes --text photo.jpg --out photo.html
     """
     chosen = _head(head)
     if kind is not None and kind not in KINDS:
@@ -93,6 +95,13 @@ def attention(
     translator = _translator(run, checkpoint, device, to)
     wants_page = out is not None or not (pictures or json)
     page = out or PAGE
+    from heedful.seeing.captions import reads_pictures
+
+    if reads_pictures(translator):
+        if pictures or against is not None:
+            raise UsageError("this model reads pictures: leave --png, --svg and --against out")
+        _caption(translator, text, target, page if wants_page else None, json)
+        return
     if against is not None:
         _pair(translator, (text, against, word), pictures, page if wants_page else None, json)
         return
@@ -124,11 +133,29 @@ def write_page(
     """Write the page, and say where."""
     from heedful.viz.attention import attention_page
 
+    _write(path, attention_page(title, items, pairs))
+
+
+def _write(path: Path, page: str) -> None:
     try:
-        path.write_text(attention_page(title, items, pairs), encoding="utf-8")
+        path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise HeedfulError(f"cannot write {path}: {error.strerror or error}") from error
     note(f"wrote {path}")
+
+
+def _caption(
+    translator: "Translator", text: str, target: str | None, page: Path | None, json: bool
+) -> None:
+    """A picture, and where each word about it looked."""
+    from heedful.seeing.captions import gaze
+    from heedful.viz.captions import caption_page
+
+    seen = gaze(translator, text, target).to_json()
+    if json:
+        say_json(seen)
+    if page is not None:
+        _write(page, caption_page("Show, attend and tell", [seen]))
 
 
 def _head(text: str) -> int | str:

@@ -34,6 +34,7 @@ from heedful.cli.serve import serve
 from heedful.cli.show import show
 from heedful.cli.tensor2tensor import COMMANDS, FLAGS
 from heedful.cli.train import train
+from heedful.cli.vectors import vectors
 from heedful.errors import HeedfulError, UsageError, nearest
 from heedful.training.signals import INTERRUPTED, Interrupted
 
@@ -52,6 +53,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "residuals": residuals,
     "curves": curves,
     "export": export,
+    "vectors": vectors,
     "serve": serve,
     "score": score,
     "compare": compare,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli import initial, own_files
+from heedful.cli import initial, labelled_files, own_files
+from heedful.cli.borrowed import numbers_of
 from heedful.cli.interactive import converse
 from heedful.cli.options import (
     DATA,
@@ -50,6 +51,11 @@ def train(
     test_source: own_files.TestSource = None,
     test_target: own_files.TestTarget = None,
     test_pairs: own_files.TestPairs = None,
+    text: labelled_files.TextFiles = None,
+    text_column: labelled_files.TextColumn = None,
+    label_column: labelled_files.LabelColumn = None,
+    valid_text: labelled_files.ValidText = None,
+    test_text: labelled_files.TestText = None,
     settings: Settings = None,
     steps: Annotated[
         int | None, typer.Option("--steps", min=1, help="Train for so many steps.")
@@ -82,6 +88,7 @@ def train(
       heedful train --out runs/own --resume --steps 20000
       heedful train --source more.en --target more.de --init runs/own --out runs/tuned
       heedful train --source a.en --target a.de --to de --pairs b.tsv --to fr --out runs/many
+      heedful train --text reviews.tsv --text-column review --label-column stars --out runs/stars
     """
     if out is None:
         raise UsageError("train needs --out RUN, the folder that the run is written to")
@@ -106,7 +113,20 @@ def train(
             "test_pairs": test_pairs,
         }
     )
-    problem = own_files.problem_for(files, problem)
+    labelled = labelled_files.changes(
+        {
+            "train": text,
+            "columns": text_column,
+            "label": label_column,
+            "valid": valid_text,
+            "test": test_text,
+        }
+    )
+    if labelled:
+        problem = labelled_files.problem_for(labelled, files, problem)
+        files = labelled
+    else:
+        problem = own_files.problem_for(files, problem)
     base = None
     if init is not None:
         base = initial.base_of(init, resume)
@@ -117,10 +137,14 @@ def train(
         config = _resumed(out, problem, changes, files)
     else:
         named = preset or (base.preset_name if base else own_files.PRESET if files else None)
-        config = run_config(problem, named, changes, files)
-        if base is not None and preset is None:  # all numbers as in the run it begins from
+        if labelled and preset is None:
+            named = labelled_files.preset_for(labelled, base)
+        config = run_config(problem, named, [*numbers_of(base, named), *changes], files)
+        # Where none is named, all numbers are as in the run it begins from.
+        if base is not None and preset is None and named == base.preset_name:
             numbers = vary(base.preset, split_settings(parse_settings(changes))[1])
             config = replace(config, preset=numbers)
+    labelled_files.check_files(config.problem)
     own_files.check_files(
         config.problem, preset_named=resume or preset is not None or base is not None
     )

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from heedful.nn.layout import Layout, ragged
 
+WORDS = "words"  # beside the features: the words of the bucket that a batch is of
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -26,6 +28,18 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
+class Shared(Rows):
+    """One row that all rows of a batch have in common: it stays whichever of them are selected."""
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> "Shared":
+        moved = super().to(device, non_blocking)
+        return Shared(moved.ids, moved.at)
+
+    def select(self, rows: Tensor) -> "Shared":
+        return self
+
+
+@dataclass(frozen=True, eq=False)
 class Batch:
     """What a model is given: features by name ("inputs", "targets"), and whose they are."""
 
@@ -39,6 +53,17 @@ class Batch:
     @property
     def targets(self) -> Rows:
         return self.features["targets"]
+
+    @property
+    def sides(self) -> dict[str, Rows]:
+        """The features that have a row for each of the batch's rows."""
+        return {name: rows for name, rows in self.features.items() if name != WORDS}
+
+    @property
+    def words(self) -> Rows | None:
+        """The words of the bucket that the batch is of, one row; None where there are no buckets
+        (see data/words.py)."""
+        return self.features.get(WORDS)
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> "Batch":
         moved = {name: rows.to(device, non_blocking) for name, rows in self.features.items()}

@@ -16,6 +16,7 @@ class Batching(Choice):
 
     tokens: int = 4_096
     longest: int = 256  # an example with a longer side is left out of training, and counted
+    words: int = 0  # the most different target words of a bucket, for loss=buckets; 0 for none
     temperature: float = 1.0  # of a mixture: 1 keeps natural sizes, more draws members more equally
 
     def __post_init__(self) -> None:
@@ -24,6 +25,8 @@ class Batching(Choice):
                 "batch.tokens and batch.longest must be 1 or more, "
                 f"got {self.tokens} and {self.longest}"
             )
+        if self.words < 0:
+            raise UsageError(f"batch.words must be 0 (no buckets) or more, got {self.words}")
         if not (math.isfinite(self.temperature) and self.temperature >= 1):
             raise UsageError(
                 f"batch.temperature must be a number of 1 or more, got {self.temperature}. For "

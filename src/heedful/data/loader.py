@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from heedful.data import buckets
-from heedful.data.batch import Batch, Rows
+from heedful.data.batch import WORDS, Batch, Rows, Shared
 from heedful.data.batching import Batching
 from heedful.data.crew import Crew
 from heedful.data.parts import assemble
@@ -129,8 +129,10 @@ def _step(features: tuple[str, ...], made: Made) -> Step:
 
 
 def _batch(features: tuple[str, ...], examples: Indices, sheets: list[Ints]) -> Batch:
-    rows = {}
-    for name, sheet in zip(features, sheets, strict=True):
+    rows: dict[str, Rows] = {}
+    named = (*features, WORDS)[: len(sheets)]
+    for name, sheet in zip(named, sheets, strict=True):
         ids, positions, segments = torch.from_numpy(sheet).long().unbind(0)
-        rows[name] = Rows(ids, Layout(positions, segments))
+        at = Layout(positions, segments).looked_at()
+        rows[name] = (Shared if name == WORDS else Rows)(ids, at)
     return Batch(rows, tuple(examples.tolist()))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heedful.data.shards import Indices, Ints, Shards
+from heedful.text.specials import PAD
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +19,7 @@ class Part:
     rows: Indices  # [N], never falling
     height: int  # rows of the batch; some may stay empty
     widths: tuple[int, ...]  # slots of a row, one a feature
+    words: Indices | None = None  # of the bucket that it is of, padding at the end
 
     @property
     def slots(self) -> int:
@@ -40,7 +42,8 @@ class Draws:
 
 
 def assemble(shards: Shards, features: tuple[str, ...], part: Part) -> list[Ints]:
-    """The arrays of a part, one a feature: ids, positions and segments, [3, B, L]."""
+    """The arrays of a part, one a feature: ids, positions and segments, [3, B, L]; and one of its
+    bucket's words, if it is of one."""
     sheets = []
     segments = part_segments(part)
     for feature, width in zip(features, part.widths, strict=True):
@@ -56,6 +59,9 @@ def assemble(shards: Shards, features: tuple[str, ...], part: Part) -> list[Ints
         sheet[1, slots] = within
         sheet[2, slots] = np.repeat(segments, lengths)
         sheets.append(sheet.reshape(3, part.height, width))
+    if part.words is not None:
+        there = part.words != PAD
+        sheets.append(np.stack([part.words, np.cumsum(there) * there, there])[:, None])
     return sheets
 
 

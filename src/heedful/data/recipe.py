@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heedful.data import buckets, mixing, packing
+from heedful.data import buckets, mixing, packing, words
 from heedful.data.batching import Batching, Bucketed, Packed
 from heedful.data.parts import Draws, Part, assemble
 from heedful.data.shards import Indices, Ints, Shards
@@ -87,6 +87,8 @@ class Recipe:
             draws = Draws(self.seed, epoch)
             chosen = mixing.draw(groups, counts, draws) if groups else kept
             plan = _plan(lengths, chosen, self.batching, draws)
+            if self.batching.words:
+                plan = words.in_buckets(plan, self.shards, self.features[-1], self.batching.words)
             for index, part in enumerate(plan):
                 if held is not None:
                     yield held, Cursor(epoch, index)

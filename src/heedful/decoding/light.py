@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from heedful.modalities.heads import AdaptiveHead
 from heedful.models.base import Model
 
 Precision = Literal["auto", "fp32", "bf16"]
@@ -25,7 +26,8 @@ def lighten(model: Model, precision: Precision, device: torch.device | str) -> b
         for name, part in module.named_children():
             if isinstance(part, nn.Linear):
                 setattr(module, name, LightLinear(part.weight, part.bias))
-    model.add_module("head", LightLinear(model.head.embedding.weight))
+    if not isinstance(model.head, AdaptiveHead):  # its layers are light already
+        model.add_module("head", LightLinear(model.head.embedding.weight))
     return True
 
 

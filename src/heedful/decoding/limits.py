@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from heedful.data.batch import Batch
 from heedful.decoding.protocol import Decodable, RowError
 from heedful.models.base import LanguageModel
+from heedful.models.captioner import Captioner
 
 
 def output_limits(
@@ -20,7 +21,7 @@ def output_limits(
     a sentence gets the same room in any batch.
     """
     sources = [0] * batch_rows(batch)
-    if "inputs" in batch.features:
+    if "inputs" in batch.features and not isinstance(model, Captioner):  # pixels are no words
         sources = batch.inputs.at.real.sum(dim=1).tolist()
     starts = [0] * len(sources) if prefixes is None else [len(prefix) for prefix in prefixes]
     limits = []

@@ -206,7 +206,8 @@ def roomier(rows: Rows) -> Rows:
     """The same rows, with padding up to a length that others have too."""
     more = -rows.ids.shape[1] % SOURCE
     positions, segments = (F.pad(x, (0, more)) for x in (rows.at.positions, rows.at.segments))
-    return Rows(F.pad(rows.ids, (0, more)), Layout(positions, segments))
+    filled = "padded" if more and rows.at.filled == "full" else rows.at.filled
+    return Rows(F.pad(rows.ids, (0, more)), Layout(positions, segments, filled=filled))
 
 
 def by_halves(done: Sequence[bool]) -> list[int] | None:

@@ -55,7 +55,7 @@ class Patient:
     def longest(self, tokens: int) -> Batch:
         """The batch that asks most of memory: under this budget, full of the longest examples."""
         batch = self._longest()
-        width = max(rows.ids.shape[1] for rows in batch.features.values())
+        width = max(rows.ids.shape[1] for rows in batch.sides.values())
         count = max(1, tokens // width)
         return Batch(
             {

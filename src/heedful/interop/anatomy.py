@@ -3,7 +3,7 @@
 D model, H heads, E per head, F feed-forward, V vocabulary, P positions.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 import torch
@@ -105,7 +105,9 @@ def dissect(model: Model, positions: int) -> Anatomy:
             f"a model of kind '{config.kind}' cannot be exported: what can is the encoder-decoder "
             "'transformer'"
         )
-    assert isinstance(config, TransformerConfig) and model.inputs is not None
+    if model.inputs is None:
+        raise CannotExport("a model that reads pictures cannot be exported")
+    assert isinstance(config, TransformerConfig)
     _refuse_what_is_only_ours(config)
     count = model.longest or positions
     taken = Taken(model)
@@ -195,7 +197,9 @@ def _refuse_what_is_only_ours(config: TransformerConfig) -> None:
     wanted: dict[str, tuple[Any, Any]] = {}
     for field in fields(TransformerConfig):
         if field.name not in READ:
-            wanted[field.name] = getattr(config, field.name), field.default
+            made = field.default_factory
+            usually = field.default if made is MISSING else made()
+            wanted[field.name] = getattr(config, field.name), usually
     usual = AttentionConfig()
     for field in fields(AttentionConfig):
         given = getattr(config.attention, field.name)

@@ -13,6 +13,7 @@ from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.models.base import Model, Tagger
 from heedful.models.building import build
+from heedful.models.classifier import Classifier, PairClassifier
 from heedful.nn.losses import Smoothing
 from heedful.presets.base import Preset
 from heedful.registry import presets
@@ -49,7 +50,8 @@ class Subject:
         return build(self.preset.model, sizes, shared=True, loss=loss or self.preset.loss)
 
     def pairs(self, count: int, seed: int = 0, longest: int = 7) -> list[Pair]:
-        """Random pairs of random lengths; a tagger's targets are as long as its inputs."""
+        """Random pairs of random lengths; a tagger's targets are as long as its inputs, a
+        classifier's are one label, of two texts if it reads two."""
         rng = random.Random(seed)
 
         def draw(length: int) -> tuple[int, ...]:
@@ -59,8 +61,19 @@ class Subject:
         for _ in range(count):
             first, second = rng.randint(1, longest), rng.randint(1, longest)
             second = first if isinstance(self.model, Tagger) else second
-            pairs.append(Pair(draw(first), draw(second)))
+            more: tuple[int, ...] = ()
+            if isinstance(self.model, Classifier):
+                if isinstance(self.model, PairClassifier):  # together about as long as one
+                    first, more = (first + 1) // 2, draw((second + 1) // 2)
+                second = 1
+            pairs.append(Pair((*draw(first), *more), draw(second)))
         return pairs
+
+    def counted(self, pairs: Sequence[Pair]) -> int:
+        """How many tokens a loss is over: all targets, but of a classifier the labels alone."""
+        if isinstance(self.model, Classifier):
+            return len(pairs)
+        return sum(len(pair.targets) for pair in pairs)
 
     def batch(self, pairs: Sequence[Pair], extra: int = 0) -> Batch:
         """The pairs as a padded batch, with `extra` further padding on both sides."""

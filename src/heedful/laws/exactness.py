@@ -26,6 +26,8 @@ def pieces_equal_the_whole(subject: Subject) -> None:
     ids, real = shift_right(batch.targets), batch.targets.at.real
     length = ids.shape[1]
     for cuts in ([length], [1] * length, [2, 1] + [1] * (length - 3)):
+        if sum(cuts) != length:
+            continue  # a label and its end cannot be cut so
         memory = subject.model.start(batch)
         pieces = torch.cat([subject.model.step(piece, memory) for piece in ids.split(cuts, 1)], 1)
         same(pieces[real], whole[real], f"decoding in pieces of {cuts}, and at once")

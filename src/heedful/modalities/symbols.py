@@ -30,6 +30,8 @@ class Embedding(nn.Module):
 class Head(nn.Module):
     """Vectors to a score for each symbol, by an embedding's weights (one's own, or shared)."""
 
+    embedding: Embedding
+
     def __init__(self, embedding: Embedding, smoothing: Smoothing) -> None:
         super().__init__()
         self.embedding = embedding
@@ -38,5 +40,13 @@ class Head(nn.Module):
     def forward(self, x: Float[Tensor, "B L D"]) -> Float[Tensor, "B L V"]:
         return F.linear(x, self.embedding.weight)
 
-    def loss(self, x: Float[Tensor, "B L D"], ids: Int[Tensor, "B L"], at: Layout) -> Loss:
+    def loss(
+        self,
+        x: Float[Tensor, "B L D"],
+        ids: Int[Tensor, "B L"],
+        at: Layout,
+        words: Int[Tensor, "1 C"] | None = None,
+    ) -> Loss:
+        """How wrong these vectors are about the ids. `words` are those of the batch's bucket, where
+        it has one; padding among them is none."""
         return projected(self.smoothing, x, self.embedding.weight, ids, at.real)

@@ -6,7 +6,8 @@ after another, so every decoder serves every model. B batch, L length, D model, 
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from heedful.config import Choice
 from heedful.data.batch import Batch, Rows
 from heedful.errors import UsageError
+from heedful.modalities.spelling import Lookup, Table
 from heedful.modalities.symbols import Embedding, Head
 from heedful.nn.attention import Encoded
 from heedful.nn.layout import Layout
@@ -32,6 +34,7 @@ class ModelConfig(Choice):
     tie: Literal["all", "targets", "none"] = "all"
     """Which embeddings are one matrix: source, target and softmax (where source and target share a
     vocabulary); target and softmax; or none."""
+    words: Lookup = field(default_factory=Table)  # where the vector of a word that is read is from
 
 
 @runtime_checkable
@@ -46,17 +49,34 @@ class Decodes(Protocol):
     ) -> Tensor: ...
 
 
+# What is to be added to the sum of a loss. It may ask for -log p of each target, [B, L], which is
+# computed only if asked for.
+Penalty = Callable[[Callable[[], Tensor]], Tensor]
+
+
+@runtime_checkable
+class Penalises(Protocol):
+    """A body whose loss has more to it than how likely the targets are: a regulariser, a reward."""
+
+    def decode_with_penalty(
+        self, x: Tensor, at: Layout, source: Encoded | None
+    ) -> tuple[Tensor, Penalty]:
+        """What `decode` gives of a whole, and what is to be added to the loss."""
+        ...
+
+
 class Model(nn.Module, ABC):
     """A body with its embeddings and its softmax."""
 
     body: Any  # encodes, decodes or both
+    inputs: Any  # makes vectors of the source's ids, mostly an Embedding; None without a source
     longest: int | None = None  # positions the body has; None where there is no end to them
 
     def __init__(
         self,
         config: ModelConfig,
         body: nn.Module,
-        inputs: Embedding | None,
+        inputs: nn.Module | None,
         targets: Embedding,
         head: Head,
     ) -> None:
@@ -66,6 +86,7 @@ class Model(nn.Module, ABC):
         self.inputs = inputs
         self.targets = targets
         self.head = head
+        self.penalises = isinstance(body, Penalises)
 
     @abstractmethod
     def hidden(self, batch: Batch) -> Float[Tensor, "B L D"]:
@@ -83,7 +104,8 @@ class Model(nn.Module, ABC):
         return self.head(self.hidden(batch))
 
     def loss(self, batch: Batch) -> Loss:
-        return self.head.loss(self.hidden(batch), batch.targets.ids, batch.targets.at)
+        words = batch.words.ids if batch.words is not None else None
+        return self.head.loss(self.hidden(batch), batch.targets.ids, batch.targets.at, words)
 
     def forward(self, batch: Batch) -> Loss:
         return self.loss(batch)
@@ -99,6 +121,15 @@ class EncoderDecoder(Model):
     def hidden(self, batch: Batch) -> Float[Tensor, "B L D"]:
         shifted = self.targets(shift_right(batch.targets))
         return self.body.decode(shifted, batch.targets.at, self.encode(batch.inputs))
+
+    def loss(self, batch: Batch) -> Loss:
+        if not self.penalises:
+            return super().loss(batch)
+        ids, at = batch.targets.ids, batch.targets.at
+        shifted = self.targets(shift_right(batch.targets))
+        x, penalty = self.body.decode_with_penalty(shifted, at, self.encode(batch.inputs))
+        loss = self.head.loss(x, ids, at)
+        return loss._replace(sum=loss.sum + penalty(lambda: unlikeliness(self.head(x), ids, at)))
 
     def start(self, batch: Batch) -> Memory:
         memory = Memory()
@@ -117,12 +148,16 @@ class LanguageModel(Model):
     read as the beginning of the text; only the target is to be guessed."""
 
     def hidden(self, batch: Batch) -> Float[Tensor, "B L D"]:
+        return self.read(batch, self.body.decode)
+
+    def read(self, batch: Batch, decode: Callable[..., Tensor]) -> Float[Tensor, "B L D"]:
+        """What `decode` makes of a batch."""
         targets = self.targets(shift_right(batch.targets))
         if self.inputs is None:
-            return self.body.decode(targets, batch.targets.at, None)
+            return decode(targets, batch.targets.at, None)
         at = after(batch.inputs.at, batch.targets.at)
         x = torch.cat([self.inputs(batch.inputs.ids), targets], 1)
-        return self.body.decode(x, at, None)[:, batch.inputs.ids.shape[1] :]
+        return decode(x, at, None)[:, batch.inputs.ids.shape[1] :]
 
     def start(self, batch: Batch) -> Memory:
         memory = Memory()
@@ -176,6 +211,14 @@ def shift_right(rows: Rows) -> Int[Tensor, "B L"]:
     return before.masked_fill(rows.at.positions == 0, START)
 
 
+def unlikeliness(
+    logits: Float[Tensor, "B L V"], ids: Int[Tensor, "B L"], at: Layout
+) -> Float[Tensor, "B L"]:
+    """-log p of each target; 0 where there is none."""
+    nll = -logits.log_softmax(-1).gather(-1, ids[..., None])[..., 0]
+    return nll.masked_fill(~at.real, 0.0)
+
+
 def following(ids: Int[Tensor, "B T"], memory: Memory, longest: int | None = None) -> Layout:
     """The layout of the ids that come next, each row counting on from where it was.
 
@@ -187,7 +230,7 @@ def following(ids: Int[Tensor, "B T"], memory: Memory, longest: int | None = Non
     memory["at"].keep(begin + ids.shape[1])
     if longest is not None:
         positions = positions.clamp(max=longest - 1)
-    return Layout(positions, torch.ones_like(positions))
+    return Layout(positions, torch.ones_like(positions), filled="full")
 
 
 def after(first: Layout, second: Layout) -> Layout:
@@ -196,8 +239,11 @@ def after(first: Layout, second: Layout) -> Layout:
     counts = first.segments.new_zeros(len(first.segments), most + 1)
     counts.scatter_add_(1, first.segments, torch.ones_like(first.segments))
     moved = second.positions + counts.gather(1, second.segments)
+    packed = "packed" in (first.filling, second.filling)
     return Layout(
-        torch.cat([first.positions, moved], 1), torch.cat([first.segments, second.segments], 1)
+        torch.cat([first.positions, moved], 1),
+        torch.cat([first.segments, second.segments], 1),
+        filled="packed" if packed else "single",
     )
 
 

@@ -5,11 +5,15 @@ B batch, L length.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
+
+Filling = Literal["full", "padded", "single", "packed"]
+"""How the rows of a layout are filled: with one sequence each; with one and then padding; with one
+and padding anywhere; with any number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,17 +27,32 @@ class Layout:
     positions: Int[Tensor, "..."]
     segments: Int[Tensor, "..."]
     seen: dict[Any, Any] = field(default_factory=dict, repr=False)  # masks made for this layout
+    filled: Filling | None = field(default=None, repr=False)  # None where nobody has looked
 
     @property
     def real(self) -> Tensor:
         """True where there is a token and not padding, [B, L]."""
         return self.segments > 0
 
+    @property
+    def filling(self) -> Filling:
+        """How the rows are filled, as far as can be said without waiting for a device."""
+        if self.filled is None and self.segments.device.type == "cpu":
+            return "packed" if torch.compiler.is_compiling() else _filling(self.segments)
+        if self.filled is None and self.segments.shape[-1] == 1:
+            return "padded"  # one token is one sequence
+        return self.filled or "packed"
+
     def to(self, device: torch.device | str, non_blocking: bool = False) -> "Layout":
         return Layout(
             self.positions.to(device, non_blocking=non_blocking),
             self.segments.to(device, non_blocking=non_blocking),
+            filled=self.filled,
         )
+
+    def looked_at(self) -> "Layout":
+        """The same, and it is known how its rows are filled."""
+        return Layout(self.positions, self.segments, filled=self.filling)
 
     def together(self, rows: int) -> "Layout":
         """The same tokens in so many rows, each of several that stood below each other."""
@@ -47,13 +66,13 @@ class Layout:
         return joined
 
     def select(self, rows: Tensor) -> "Layout":
-        return Layout(self.positions[rows], self.segments[rows])
+        return Layout(self.positions[rows], self.segments[rows], filled=self.filled)
 
 
 def line(length: int, start: int = 0, batch: int = 1, device: torch.device | str = "cpu") -> Layout:
     """One sequence a row, from position `start` on, no padding."""
     positions = torch.arange(start, start + length, device=device).expand(batch, length)
-    return Layout(positions, torch.ones_like(positions))
+    return Layout(positions, torch.ones_like(positions), filled="full")
 
 
 def ragged(lengths: Sequence[int], length: int | None = None) -> Layout:
@@ -61,4 +80,17 @@ def ragged(lengths: Sequence[int], length: int | None = None) -> Layout:
     width = max(lengths) if length is None else length
     positions = torch.arange(width).expand(len(lengths), width)
     segments = (positions < torch.tensor(list(lengths))[:, None]).long()
-    return Layout(positions * segments, segments)
+    full = all(each == width for each in lengths)
+    return Layout(positions * segments, segments, filled="full" if full else "padded")
+
+
+def _filling(segments: Tensor) -> Filling:
+    """How rows are filled, by looking."""
+    if not segments.numel():
+        return "full"
+    real = segments > 0
+    if not bool(((segments == segments.amax(1, keepdim=True)) | ~real).all()):
+        return "packed"
+    if bool(real.all()):
+        return "full"
+    return "single" if bool((real[:, 1:] & ~real[:, :-1]).any()) else "padded"

@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+from heedful.config import Choice
 
 
 class Loss(NamedTuple):
@@ -17,7 +19,23 @@ class Loss(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Smoothing:
+class Objective(Choice):
+    """What training minimises: the whole softmax, or something cheaper that leads to the same.
+
+    However a model was trained, evaluating and decoding use the whole softmax. One that says no
+    kind is a `Smoothing`.
+    """
+
+    kind: ClassVar[str] = "smoothing"
+
+    @property
+    def amount(self) -> float:
+        """How much of the target's weight is spread over other labels."""
+        return 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smoothing(Objective, kind="smoothing"):
     """Label smoothing: a little of the target's weight is spread over the other labels.
 
     Szegedy et al., "Rethinking the Inception Architecture", 2016, https://arxiv.org/abs/1512.00567.

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 
-from heedful.nn.attention import Attention, attentions
+from heedful.nn.alignment import Alignment
+from heedful.nn.attention import Attention
 from heedful.nn.kernels import KERNELS
 from heedful.nn.kernels.dense import shared, weights
 from heedful.nn.layout import Layout
@@ -45,7 +46,7 @@ def watch(
     kinds: tuple[str, ...] = (SELF, CROSS),
     tell: Callable[[Glance], None] = lambda _: None,
 ) -> Iterator[Seen]:
-    """Lend each attention a kernel that writes down its weights; take it back at the end.
+    """Lend each attention something that writes down its weights; take it back at the end.
 
     What is seen is the latest of each. `tell` hears of all as they happen: a layer that is applied
     several times looks several times.
@@ -56,17 +57,35 @@ def watch(
         seen.by_name[glance.name] = glance.weights
         tell(glance)
 
-    watched: list[tuple[Attention, object]] = []
-    for name, part in attentions(model).items():
+    give_back: list[Callable[[], None]] = []
+    for name, part in lookers(model).items():
         kind = CROSS if part.reads else SELF
         if kind in kinds:
-            watched.append((part, part.kernel))
-            part.kernel = _Recording(name, kind, note)
+            give_back.append(_lend(part, name, kind, note))
     try:
         yield seen
     finally:
-        for part, before in watched:
-            part.kernel = before  # type: ignore[assignment]
+        for end in reversed(give_back):
+            end()
+
+
+Looker = Attention | Alignment
+
+
+def lookers(model: nn.Module) -> dict[str, Looker]:
+    """Every part of a model that looks at something, by the name of its place."""
+    return {name: part for name, part in model.named_modules() if isinstance(part, Looker)}
+
+
+def _lend(part: Looker, name: str, kind: str, note: Callable[[Glance], None]) -> Callable[[], None]:
+    """Let a part be heard; what is given undoes that."""
+    if isinstance(part, Attention):
+        kernel = part.kernel
+        part.kernel = _Recording(name, kind, note)
+        return lambda: setattr(part, "kernel", kernel)
+    before = part.note
+    part.note = lambda weights, keys: note(Glance(name, kind, weights, keys))
+    return lambda: setattr(part, "note", before)
 
 
 class _Recording:

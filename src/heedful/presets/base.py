@@ -5,7 +5,8 @@ from typing import Literal
 
 from heedful.data.batching import Batching, Bucketed
 from heedful.models.base import ModelConfig
-from heedful.nn.losses import Smoothing
+from heedful.nn import adaptive, candidates, contrast  # noqa: F401  (so that loss can name them)
+from heedful.nn.losses import Objective, Smoothing
 from heedful.optim.adam import Adam
 from heedful.optim.base import Optim
 from heedful.optim.schedules import Noam, Schedule
@@ -59,7 +60,7 @@ class Preset:
     field. `vary` and `--set` change any of them."""
 
     model: ModelConfig
-    loss: Smoothing = field(default_factory=Smoothing)
+    loss: Objective = field(default_factory=Smoothing)
     optim: Optim = field(default_factory=Adam)
     schedule: Schedule = field(default_factory=Noam)
     batch: Batching = field(default_factory=Bucketed)

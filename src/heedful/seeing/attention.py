@@ -18,9 +18,8 @@ from heedful.decoding.search import at_rest
 from heedful.decoding.translator import Translator
 from heedful.errors import HeedfulError, UsageError
 from heedful.models.base import LanguageModel, Model, shift_right
-from heedful.nn.attention import attentions
 from heedful.nn.memory import Memory
-from heedful.nn.watching import CROSS, SELF, Glance, watch
+from heedful.nn.watching import CROSS, SELF, Glance, lookers, watch
 from heedful.seeing.pooled import pooled_side
 from heedful.seeing.reading import Passage, model_of, passage
 from heedful.seeing.rollout import rollout, through
@@ -125,7 +124,7 @@ class Look:
 def look(translator: Translator, text: str, target: str | None = None) -> Look:
     """Watch the model read `text` and write `target`, or what it writes by itself."""
     model = model_of(translator)
-    if not attentions(model):
+    if not lookers(model):
         raise UsageError(f"a model of the kind '{model.config.kind}' attends to nothing")
     shown = passage(translator, text, target)
     glances = _glances(model, shown.batch.to(translator.device))
@@ -176,11 +175,11 @@ def _attended(
     model: Model, kind: str, glances: list[Glance], sides: dict[str, tuple[Side, Side]]
 ) -> Attended:
     queries, keys = sides[kind]
-    parts = attentions(model)
-    pools = {type(parts[glance.name].pool) for glance in glances}
-    if len(pools) > 1:
+    parts = lookers(model)
+    found = [getattr(parts[glance.name], "pool", None) for glance in glances]
+    if len({type(pool) for pool in found}) > 1:
         raise UsageError("cannot show layers with different pools of keys beside each other")
-    pool = parts[glances[0].name].pool
+    pool = found[0]
     places: np.ndarray | slice = slice(None)
     if pool is not None:
         keys, places = pooled_side(pool, glances[0].keys, keys)

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.routing import Route
 
 from heedful import __version__
-from heedful.nn.attention import attentions
+from heedful.nn.watching import lookers
 from heedful.serve import looking, page
 from heedful.serve.answers import told, whole
 from heedful.serve.asks import Health, Models, Refusal, Translations, asks, parse
@@ -190,7 +190,7 @@ def _described(one: Served) -> dict[str, Any]:
         "languages": list(one.languages),
         "checkpoint": one.checkpoint,
         "sha256": one.sha256,
-        "attends": bool(attentions(one.translator.model)),  # type: ignore[arg-type]
+        "attends": bool(lookers(one.translator.model)),  # type: ignore[arg-type]
     }
 
 

@@ -10,6 +10,7 @@ from heedful.decoding.translator import Translator
 from heedful.distributed.processes import pick_device
 from heedful.errors import UsageError
 from heedful.runs.loading import load_model
+from heedful.text.pictures import PictureTokenizer
 from heedful.text.tagged import TaggedTokenizer
 
 
@@ -21,6 +22,14 @@ class Served:
     translator: Translator
     checkpoint: str
     sha256: str
+
+    def __post_init__(self) -> None:
+        """What a model of pictures reads is the name of a file: no request may name any here."""
+        if isinstance(self.translator.tokenizers.get("inputs"), PictureTokenizer):
+            raise UsageError(
+                f"'{self.name}' reads pictures from files, and a request must not reach the files "
+                "of this machine: it cannot be served. Use heedful decode"
+            )
 
     @property
     def languages(self) -> tuple[str, ...]:

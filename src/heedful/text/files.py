@@ -7,9 +7,12 @@ from heedful.errors import HeedfulError, nearest
 from heedful.text.base import FORMAT, Tokenizer
 from heedful.text.bytes import ByteTokenizer
 from heedful.text.chars import CharacterTokenizer
+from heedful.text.labels import LabelTokenizer
+from heedful.text.pictures import PictureTokenizer
 from heedful.text.subwords import SubwordTokenizer
 from heedful.text.symbols import SymbolTokenizer
 from heedful.text.tagged import TaggedTokenizer
+from heedful.text.two_texts import TwoTextsTokenizer
 from heedful.text.words import WordTokenizer
 
 KINDS: dict[str, type[Tokenizer]] = {
@@ -20,6 +23,9 @@ KINDS: dict[str, type[Tokenizer]] = {
         CharacterTokenizer,
         WordTokenizer,
         SymbolTokenizer,
+        PictureTokenizer,
+        LabelTokenizer,
+        TwoTextsTokenizer,
     )
 }
 

@@ -1,4 +1,8 @@
-"""Text as words: whatever stands between white space, the most frequent first."""
+"""Text as words: whatever stands between white space, the most frequent first.
+
+Where a text has several lines, each ends with the end symbol: the last one's is added by whoever
+writes examples.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -7,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from heedful.errors import UsageError
 from heedful.text.base import Text, Tokenizer, usable, utf8
-from heedful.text.specials import NAMES, RESERVED, UNK, UNKNOWN
+from heedful.text.specials import EOS, NAMES, RESERVED, UNK, UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -25,10 +29,14 @@ class Words(Text, kind="words"):
 
     def train(self, texts: Iterable[str]) -> "WordTokenizer":
         counts: Counter[str] = Counter()
+        ends = 0
         for text in usable(texts):
             counts.update(text.split())
+            ends += text.count("\n") + 1
         ranked = sorted(counts, key=lambda word: (-counts[word], word))
-        return WordTokenizer(ranked[: self.size - RESERVED] if self.size else ranked)
+        known = ranked[: self.size - RESERVED] if self.size else ranked
+        often = [counts[word] for word in known]
+        return WordTokenizer(known, [0, ends, counts.total() - sum(often), *often])
 
 
 class WordTokenizer(Tokenizer):
@@ -37,14 +45,18 @@ class WordTokenizer(Tokenizer):
     kind: ClassVar[str] = "words"
     lossless: ClassVar[bool] = False
 
-    def __init__(self, words: Iterable[str]) -> None:
+    def __init__(self, words: Iterable[str], counts: Iterable[int] | None = None) -> None:
         self.words = list(words)
         self.size = RESERVED + len(self.words)
+        self.counts = None if counts is None else list(counts)  # of each id in the training text
         self._ids = {word: i for i, word in enumerate(self.words, RESERVED)}
 
     def encode(self, text: str) -> list[int]:
         utf8(text)
-        return [self._ids.get(word, UNK) for word in text.split()]
+        if "\n" not in text:
+            return [self._ids.get(word, UNK) for word in text.split()]
+        lines = ([self._ids.get(word, UNK) for word in line.split()] for line in text.split("\n"))
+        return [i for line in lines for i in (*line, EOS)][:-1]
 
     def decode(self, ids: Iterable[int]) -> str:
         spoken = self._spoken(ids)
@@ -54,8 +66,9 @@ class WordTokenizer(Tokenizer):
         return [NAMES[i] if i < RESERVED else self.words[i - RESERVED] for i in self._known(ids)]
 
     def to_json(self) -> dict[str, Any]:
-        return {"words": self.words}
+        counted = {} if self.counts is None else {"counts": self.counts}
+        return {"words": self.words, **counted}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(data["words"])
+        return cls(data["words"], data.get("counts"))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from heedful.data.batch import Batch, Rows
-from heedful.nn.layout import Layout
+from heedful.nn.layout import Filling, Layout
 
 PLAIN = 3  # batches of a shape that are computed before one is recorded: first calls choose kernels
 MOST = 16  # shapes that are recorded; others stay plain
@@ -78,6 +78,8 @@ class Mould:
 
     def __init__(self, batch: Batch, device: torch.device) -> None:
         self.examples = batch.examples
+        self.filled = {name: _filled(rows) for name, rows in batch.features.items()}
+        self.kinds = {name: type(rows) for name, rows in batch.features.items()}
         self.tensors = {
             name: tuple(tensor.to(device, copy=True) for tensor in _tensors(rows))
             for name, rows in batch.features.items()
@@ -92,7 +94,7 @@ class Mould:
         """What was poured in last; its masks are yet to be made."""
         return Batch(
             {
-                name: Rows(ids, Layout(positions, segments))
+                name: self.kinds[name](ids, Layout(positions, segments, filled=self.filled[name]))
                 for name, (ids, positions, segments) in self.tensors.items()
             },
             self.examples,
@@ -101,7 +103,15 @@ class Mould:
 
 def shape(batch: Batch) -> tuple[object, ...]:
     """What batches that fit the same mould have in common."""
-    return tuple((name, tuple(rows.ids.shape)) for name, rows in batch.features.items())
+    return tuple(
+        (name, tuple(rows.ids.shape), _filled(rows)) for name, rows in batch.features.items()
+    )
+
+
+def _filled(rows: Rows) -> Filling:
+    """How rows are filled; one without padding is recorded as if it had some."""
+    filling = rows.at.filling
+    return "padded" if filling == "full" else filling
 
 
 def _tensors(rows: Rows) -> tuple[Tensor, Tensor, Tensor]:

@@ -84,7 +84,7 @@ def about_memory(error: Exception) -> bool:
 
 def slots(batch: Batch) -> int:
     """Tokens of the larger side, padding counted."""
-    return max(rows.ids.numel() for rows in batch.features.values())
+    return max(rows.ids.numel() for rows in batch.sides.values())
 
 
 def height(batch: Batch) -> int:

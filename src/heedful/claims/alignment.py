@@ -1,0 +1,197 @@
+"""Whether attention finds the words that belong together: Bahdanau's figures, counted."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations, islice
+
+from heedful.claims.arms import Arm, Budget, Small, Trainings
+from heedful.claims.base import Claim, Context, Measured, Number, Paper, claims
+from heedful.claims.readings import Reading
+from heedful.claims.recurrent import BAHDANAU, TINY
+from heedful.claims.targets import AtLeast
+from heedful.claims.transformer import TINY_DEMO
+from heedful.data.preparation import prepare
+from heedful.decoding.translator import Translator
+from heedful.distributed.processes import pick_device
+from heedful.problems.base import TEST
+from heedful.problems.demo_en_fr import pairs
+from heedful.problems.demo_en_fr.words import WORD
+from heedful.runs.loading import load_model
+from heedful.seeing.links import Span, claimed, right, word_weights
+
+DEMO, REAL = "demo", "de_en"
+SENTENCES = 300  # of the demo's grammar that are looked at
+READ = ("links", "swapped_links", "links_by_weight")
+
+Links = tuple[tuple[int, int], ...]  # a word of the source and a word of the target each
+Aligned = tuple[str, str, Links]
+
+# German words of captions that have one English word, so that their links are known.
+LEXICON = {
+    "mann": "man",
+    "frau": "woman",
+    "hund": "dog",
+    "junge": "boy",
+    "mädchen": "girl",
+    "kind": "child",
+    "kinder": "children",
+    "männer": "men",
+    "frauen": "women",
+    "hunde": "dogs",
+    "leute": "people",
+    "wasser": "water",
+    "ball": "ball",
+    "strand": "beach",
+    "schnee": "snow",
+    "gras": "grass",
+    "straße": "street",
+    "fahrrad": "bicycle",
+    "kamera": "camera",
+    "tisch": "table",
+    "zwei": "two",
+    "drei": "three",
+    "vier": "four",
+    "rot": "red",
+    "roten": "red",
+    "blauen": "blue",
+    "weißen": "white",
+    "schwarzen": "black",
+    "gelben": "yellow",
+    "grünen": "green",
+    "braunen": "brown",
+    "kleines": "small",
+    "sitzt": "sitting",
+    "steht": "standing",
+    "sitzen": "sitting",
+    "stehen": "standing",
+    "läuft": "running",
+    "springt": "jumping",
+    "spielt": "playing",
+    "spielen": "playing",
+}
+
+
+@claims.register("alignment")
+def alignment() -> Claim:
+    """The word that a recurrent decoder looks at most is the one it is saying."""
+    return Claim(
+        name="alignment",
+        system="GRU encoder and decoder with additive attention",
+        paper=Paper(
+            **BAHDANAU,
+            where="Figure 3",
+            figure="alignments of four sentences, to be seen and not counted",
+        ),
+        statement="Attention aligns the words of the target with those of the source, also where "
+        "their order is another.",
+        task="translate_demo_en_fr against the grammar's own alignment; multi30k_de_en against a "
+        "small dictionary, and apart from the rest where two words changed their order. A word is "
+        "linked to the source word of whose attention it has the largest share",
+        targets=(
+            AtLeast(f"{DEMO}/links", 95.0),
+            AtLeast(f"{REAL}/links", 80.0),
+            AtLeast(f"{REAL}/swapped_links", 70.0),
+        ),
+        cost="2 trainings of about 3 minutes on a GPU",
+        measure=measure,
+    )
+
+
+def measure(context: Context) -> Measured:
+    """Train both, and look at what each looks at."""
+    measured = TRAININGS(context)
+    numbers = dict(measured.numbers)
+    for arm in TRAININGS.arms:
+        by_name: dict[str, dict[int, float]] = {}
+        for seed in TRAININGS.seeds_of(context):
+            for name, value in found_links(arm, seed, context).items():
+                by_name.setdefault(name, {})[seed] = value
+        numbers |= {f"{arm.name}/{name}": Number(values) for name, values in by_name.items()}
+    return replace(measured, numbers=numbers)
+
+
+def found_links(arm: Arm, seed: int, context: Context) -> dict[str, float]:
+    """How many per cent of the words that have a true link are linked to what they belong to: by
+    their largest claim, of all words and of those that changed their order; and by their largest
+    weight."""
+    context.note(f"{arm.name}: looking")
+    place = pick_device(context.device)
+    loaded = load_model(context.runs / f"{arm.name}-seed{seed}", "average", place, context.note)
+    config = loaded.config
+    translator = Translator(loaded.model, loaded.tokenizers, config.preset.decode, place)
+    if arm.name == DEMO:
+        texts = from_grammar(5 if context.smoke else SENTENCES)
+    else:
+        prepared = prepare(config.problem_name, config.problem, context.data, context.progress)
+        shards = prepared.split(TEST)
+        raw = (shards.raw(i) for i in range(min(len(shards), 5 if context.smoke else 1_000)))
+        texts = from_lexicon((str(text["inputs"]), str(text["targets"])) for text in raw)
+    good, count = Counter[str](), Counter[str]()
+    for source, target, links in texts:
+        weights = word_weights(translator, source, target, spans(source), spans(target))
+        crossing = set(swaps(links))
+        for name, matrix, chosen in (
+            ("links", claimed(weights), links),
+            ("swapped_links", claimed(weights), [link for link in links if link in crossing]),
+            ("links_by_weight", weights, links),
+        ):
+            found, there = right(matrix, chosen)
+            good[name] += found
+            count[name] += there
+    return {name: 100.0 * good[name] / max(1, count[name]) for name in READ}
+
+
+def from_grammar(count: int) -> Iterator[Aligned]:
+    """Sentences of the demo's test, with the alignment that the grammar knows."""
+    for pair in islice(pairs(TEST, random.Random(1)), count):
+        yield pair.english, pair.french, pair.alignment
+
+
+def from_lexicon(texts: Iterable[tuple[str, str]]) -> Iterator[Aligned]:
+    """Sentences that have words of the lexicon and their translations, once each."""
+    for source, target in texts:
+        read, said = (WORD.findall(text.lower()) for text in (source, target))
+        links = tuple(
+            (read.index(german), said.index(english))
+            for german, english in LEXICON.items()
+            if read.count(german) == 1 and said.count(english) == 1
+        )
+        if links:
+            yield source, target, links
+
+
+def swaps(links: Links) -> Iterator[tuple[int, int]]:
+    """The links that cross another: words that stand in another order in the target."""
+    for one, other in combinations(links, 2):
+        if (one[0] - other[0]) * (one[1] - other[1]) < 0:
+            yield one
+            yield other
+
+
+def spans(text: str) -> list[Span]:
+    return [found.span() for found in WORD.finditer(text)]
+
+
+TRAININGS = Trainings(
+    arms=(
+        Arm(
+            name=DEMO,
+            problem="translate_demo_en_fr",
+            preset="rnn_search_demo",
+            settings={"batch.tokens": 2_048},
+            readings=(Reading(metrics=("bleu",), checkpoint="average"),),
+        ),
+        Arm(
+            name=REAL,
+            problem="multi30k_de_en",
+            preset="rnn_search_multi30k",
+            settings={"model.bridge": "none"},
+            readings=(Reading(metrics=("bleu",), checkpoint="average"),),
+        ),
+    ),
+    budget=Budget(steps=4_000),
+    seeds=(1,),
+    small=Small(problem="translate_demo_en_fr", settings={**TINY, **TINY_DEMO, "model.hidden": 16}),
+)

@@ -1,0 +1,64 @@
+"""What the claims on recurrent models read off their runs."""
+
+import pytest
+
+from heedful.claims import alignment, long_sentences
+from heedful.claims.base import claims
+from heedful.problems.demo_en_fr import words
+
+
+def test_the_grammar_gives_its_alignment_with_its_sentences() -> None:
+    made = list(alignment.from_grammar(20))
+    assert len(made) == 20
+    for english, french, links in made:
+        assert {read for read, _ in links} <= set(range(len(words(english))))
+        assert {said for _, said in links} <= set(range(len(words(french))))
+        assert [english[a:b] for a, b in alignment.spans(english)] == words(english)
+
+
+def test_links_of_the_lexicon_are_those_of_words_that_stand_once() -> None:
+    texts = [
+        ("Ein Mann mit rotem Hund.", "A dog and a man."),
+        ("Ein Mann und ein Mann.", "A man."),
+        ("Nichts davon.", "None of it."),
+    ]
+    assert list(alignment.from_lexicon(texts)) == [(*texts[0], ((1, 4), (4, 1)))]
+
+
+def test_swaps_are_links_that_cross() -> None:
+    assert set(alignment.swaps(((0, 0), (1, 2), (2, 1)))) == {(1, 2), (2, 1)}
+    assert not set(alignment.swaps(((0, 0), (1, 1), (2, 1))))
+
+
+def test_sentences_are_scored_by_their_length() -> None:
+    short, long = "ein kleiner hund läuft jetzt", " ".join(["wort"] * 20)
+    right, wrong = "a small dog runs now", "nothing of it is right"
+    found = long_sentences.bleu_by_length([right, wrong], [right, right], [short, long])
+    assert found[8] == pytest.approx(100.0) and found[100] < 20 and found[11] == 0.0
+    assert list(found) == list(long_sentences.BUCKETS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "reversed_source",
+        "reversed_source_multi30k",
+        "attention_scores",
+        "attention_dates",
+        "gnmt_depth",
+        "attention_long_sentences",
+        "alignment",
+    ],
+)
+def test_what_is_compared_is_trained_for_as_many_tokens(name: str) -> None:
+    measure = claims.get(name)().measure
+    trainings = (
+        measure
+        if hasattr(measure, "arms")
+        else __import__(measure.__module__, fromlist=["TRAININGS"]).TRAININGS
+    )
+    by_problem: dict[str, set[int]] = {}
+    for arm in trainings.arms:
+        config = trainings.config(arm, 1, smoke=False)
+        by_problem.setdefault(arm.problem, set()).add(config.preset.batch.tokens)
+    assert all(len(tokens) == 1 for tokens in by_problem.values())
