@@ -52,7 +52,9 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("preset", ["transformer_tiny", "transformer_lm_tiny"])
+@pytest.mark.parametrize(
+    "preset", ["transformer_tiny", "transformer_lm_tiny", "rnn_search_tiny", "gnmt_tiny"]
+)
 @pytest.mark.parametrize(
     "config",
     [

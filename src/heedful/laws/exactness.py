@@ -11,6 +11,8 @@ from torch import Tensor
 from heedful.data.batch import Batch, Rows
 from heedful.decoding.beam import beam_search
 from heedful.decoding.prefix import Prefix
+from heedful.decoding.recorded import Recorded
+from heedful.decoding.search import decode
 from heedful.laws.base import VOCABULARY, LawBroken, Pair, Subject, law, same
 from heedful.models.base import shift_right
 from heedful.nn.layout import Layout
@@ -159,6 +161,23 @@ def a_wide_beam_finds_the_best(subject: Subject) -> None:
             raise LawBroken(
                 f"alpha {alpha}: a wide beam found {found.ids}, trying all {ids} ({score:.4f})"
             )
+
+
+@law
+def recorded_steps_find_the_same(subject: Subject) -> None:
+    """A search over memory that is written in place finds what one over memory that grows does."""
+    batch = subject.batch(subject.pairs(5, seed=13))
+    source = Batch({"inputs": batch.inputs})
+    recorded = Recorded(subject.model)
+    for beam in (1, 3):
+        config = Decode(beam=beam, extra_length=3)
+        for _ in range(2):  # the second time on what the first has left
+            plain = decode(subject.model, source, config)
+            found = decode(subject.model, source, config, recorded=recorded)
+            if [row[0].ids for row in found] != [row[0].ids for row in plain]:
+                raise LawBroken(f"a beam of {beam} finds other outputs with recorded steps")
+    if not recorded.tapes:
+        raise LawBroken("no step could be recorded: its memory does not grow by a token a step")
 
 
 @law

@@ -57,6 +57,10 @@ class Slate(Memory):
         """A token was written in all rooms."""
         self.place.add_(1)
 
+    def recall(self, default: Callable[[], Any]) -> Any:
+        """A copy of what was kept, since keeping something else overwrites it."""
+        return mapped(torch.clone, self._kept)
+
     def keep(self, state: Any) -> None:
         pour(state, self._kept)
 
