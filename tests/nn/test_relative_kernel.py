@@ -1,0 +1,105 @@
+"""The kernel for relative positions gives what `dense` gives: by Triton's interpreter."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from heedful.errors import UsageError
+from heedful.nn.attention import Attention, AttentionConfig
+from heedful.nn.kernels.relative import along, refusal, spans
+from heedful.nn.layout import Layout, line, ragged
+from heedful.nn.patterns import Causal, Full, Near, Visible
+from heedful.nn.relative import Shaw, ShawKeys, Skew
+from heedful.nn.sight import Sight
+
+INTERPRETED = """
+import sys
+import torch
+from heedful.nn.kernels.dense import dense, shared
+from heedful.nn.kernels.relative import relative
+from heedful.nn.kernels.relative_op import TUNING, Tiles
+from heedful.nn.layout import Layout, line, ragged
+from heedful.nn.patterns import Causal, Full, Visible
+from heedful.nn.relative import ShawKeys, Skew
+from heedful.nn.sight import Sight
+
+def packed(*lengths, length):
+    positions = torch.cat([torch.arange(n) for n in lengths])
+    segments = torch.cat([torch.full((n,), i + 1) for i, n in enumerate(lengths)])
+    gap = (0, length - len(positions))
+    pad = torch.nn.functional.pad
+    return Layout(pad(positions, gap)[None], pad(segments, gap)[None])
+
+def in_two_pieces():
+    return Layout(
+        torch.tensor([[0, 1, 2, 0, 1, 0, 3, 4, 5, 2, 3] + [0] * 6]),
+        torch.tensor([[1, 1, 1, 2, 2, 0, 1, 1, 1, 2, 2] + [0] * 6]),
+    )
+
+f32, bf16 = torch.float32, torch.bfloat16
+CASES = {
+    "causal": (Skew, 64, True, line(40, batch=2), 2, 32, f32),
+    "two_sided": (Skew, 64, False, line(40, batch=1), 2, 32, f32),
+    "none_beyond": (Skew, 9, True, line(70, batch=1), 1, 32, f32),
+    "none_beyond_on_both_sides": (Skew, 5, False, line(70, batch=1), 1, 32, f32),
+    "clipped": (ShawKeys, 7, True, line(70, batch=1), 1, 32, f32),
+    "clipped_on_both_sides": (ShawKeys, 3, False, line(70, batch=1), 1, 32, f32),
+    "clipped_to_one": (ShawKeys, 0, False, line(33, batch=1), 1, 32, f32),
+    "clipped_at_a_tile": (ShawKeys, 16, False, line(64, batch=1), 1, 32, f32),
+    "padded": (ShawKeys, 7, False, ragged([33, 20, 0]), 1, 32, f32),
+    "packed": (Skew, 12, True, packed(19, 7, 11, length=40), 2, 32, f32),
+    "packed_two_sided": (ShawKeys, 6, False, packed(3, 30, 2, length=37), 1, 32, f32),
+    "in_two_pieces": (ShawKeys, 2, True, in_two_pieces(), 1, 32, f32),
+    "width_40": (Skew, 20, True, line(20, batch=1), 1, 40, f32),
+    "width_128": (ShawKeys, 5, False, line(20, batch=1), 1, 128, f32),
+    "bf16": (Skew, 40, True, line(40, batch=1), 1, 64, bf16),
+    "bf16_clipped": (ShawKeys, 4, False, line(40, batch=1), 1, 64, bf16),
+}
+
+def check(name, way, shared_rows, few_keys):
+    kind, far, causal, at, heads, width, dtype = CASES[name]
+    torch.manual_seed(0)
+    TUNING.way = way
+    TUNING.forward = TUNING.queries = TUNING.keys = Tiles(16, 4, 1)
+    bias = kind(heads, width, causal, far, shared_rows)
+    torch.nn.init.normal_(bias.keys.rows)
+    shape = (*at.positions.shape, width)
+    q = torch.randn(shape[0], heads, *shape[1:]).to(dtype).requires_grad_()
+    kv = [
+        torch.randn(shape[0], 1 if few_keys else heads, *shape[1:]).to(dtype).requires_grad_()
+        for _ in range(2)
+    ]
+    sight = Sight(Visible() & (Causal() if causal else Full()), at, at)
+    out = relative(q, *kv, sight, bias)
+    assert out.dtype == dtype
+    back = torch.randn(out.shape).to(dtype) * at.real[:, None, :, None]
+    found = torch.autograd.grad(out, [q, *kv, bias.keys.rows], back)
+
+    exact = kind(heads, width, causal, far, shared_rows).double()
+    with torch.no_grad():
+        exact.keys.rows.copy_(bias.keys.rows.to(dtype))
+    inputs = [x.detach().double().requires_grad_() for x in (q, *kv)]
+    wanted = dense(*inputs, sight, exact(inputs[0], at, at))
+    slopes = torch.autograd.grad(wanted, [*inputs, exact.keys.rows], back.double())
+    near = 2e-2 if dtype == bf16 else 2e-5
+    wanted = wanted * at.real[:, None, :, None]
+    for what, one, other in zip("out q k v rows".split(), (out, *found), (wanted, *slopes)):
+        far_off = float((one.detach().double() - other.detach()).norm() / other.detach().norm().clamp(min=1e-9))
+        assert far_off < near, (name, way, what, far_off)
+
+for name in sys.argv[2:] or CASES:
+    check(name, sys.argv[1], 0, False)
+check("causal", sys.argv[1], 1, True)
+"""
+
+
+@pytest.mark.parametrize("way", ["gather", "scratch"])
+def test_outputs_and_gradients_are_those_of_dense(way) -> None:
+    pytest.importorskip("triton")
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    command = [sys.executable, "-c", INTERPRETED, way]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
