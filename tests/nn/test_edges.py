@@ -36,7 +36,10 @@ def test_vectors_of_edges_are_those_written_out_for_every_pair() -> None:
     q, k, v = (torch.randn(2, 3, 6, 4, dtype=torch.double, requires_grad=True) for _ in range(3))
     at = graph(types)
     seen = Sight(part.pattern, at, at)
-    on = [table(torch.double)[:, types].transpose(0, 1) for table in (part.bias.keys, part.bias.values)]
+    on = [
+        table(torch.double)[:, types].transpose(0, 1)
+        for table in (part.bias.keys, part.bias.values)
+    ]
     ours, theirs = part.attend(q, k, v, seen), plain.attend(q, k, v, seen.dense, *on)
     torch.testing.assert_close(ours, theirs, **EXACT)
     inputs, back = [q, k, v, *part.bias.parameters()], torch.randn_like(ours)

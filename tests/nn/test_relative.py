@@ -68,7 +68,15 @@ def attended(bias: Relative, q, k, v, seen: Sight) -> torch.Tensor:
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(
     ("kind", "far", "shared"),
-    [(Shaw, 2, 0), (Shaw, 0, 0), (Shaw, 20, 1), (ShawKeys, 3, 0), (Skew, 3, 0), (Skew, 8, 1), (Skew, 20, 0)],
+    [
+        (Shaw, 2, 0),
+        (Shaw, 0, 0),
+        (Shaw, 20, 1),
+        (ShawKeys, 3, 0),
+        (Skew, 3, 0),
+        (Skew, 8, 1),
+        (Skew, 20, 0),
+    ],
 )
 def test_outputs_and_gradients_are_those_of_a_vector_for_every_pair(
     kind, far, shared, causal, layout

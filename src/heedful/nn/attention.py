@@ -91,6 +91,11 @@ class Attention(nn.Module):
         causal = Causal() in terms(self.pattern)
         self.bias = None if reads else parse_bias(config.bias, heads, self.width, causal)
         self.turn = None if reads else parse_turn(config.turn, self.width)
+        if config.kernel == RELATIVE_KERNEL and not reads and not isinstance(self.bias, Relative):
+            raise UsageError(
+                f"kernel 'relative' is for relative positions, and the bias is {config.bias}. "
+                "Set attention.bias to skew:N or shaw_keys:K, or attention.kernel to auto"
+            )
         self.kernel: Kernel = choice(config.kernel, dropout)
         q, kv = heads * self.width, self.kv_heads * self.width
         self.pool = None if reads else parse_pool(config.pool, kv)

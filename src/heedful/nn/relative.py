@@ -49,9 +49,7 @@ class Relative(nn.Module):
     clipped: ClassVar[bool]
     with_values: ClassVar[bool] = False
 
-    def __init__(
-        self, heads: int, width: int, causal: bool, far: int, shared: int = 0
-    ) -> None:
+    def __init__(self, heads: int, width: int, causal: bool, far: int, shared: int = 0) -> None:
         super().__init__()
         if far < 0 or shared not in (0, 1):
             raise UsageError(
@@ -113,9 +111,7 @@ class Skew(Relative):
 
     form, clipped = "skew:N or skew:N:SHARED", False
 
-    def __init__(
-        self, heads: int, width: int, causal: bool, count: int, shared: int = 0
-    ) -> None:
+    def __init__(self, heads: int, width: int, causal: bool, count: int, shared: int = 0) -> None:
         if count < 1:
             raise UsageError(f"it is {self.form}, with N of 1 or more; got skew:{count}")
         super().__init__(heads, width, causal, count - 1, shared)

@@ -8,6 +8,7 @@ L length, E per head.
 import importlib.util
 import os
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from jaxtyping import Float, Int
@@ -67,6 +68,8 @@ def refusal(q: Tensor, sight: Sight, bias: Relative, dropout: float) -> str:
     return nowhere(q.device.type)
 
 
+@torch.compiler.assume_constant_result
+@cache
 def nowhere(device: str) -> str:
     """Why it cannot be run on this kind of device; nothing where it can."""
     if importlib.util.find_spec("triton") is None:

@@ -12,6 +12,7 @@ from heedful.nn.kernels.relative_tiles import (
     by_key,
     end_vector,
     numbers,
+    product,
     put,
     tokens,
     up,
@@ -27,7 +28,7 @@ def _taken_in(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """One more tile of keys in the running softmax."""
     k = tokens(k_ptr, j, length, width, BLOCK, COLUMNS)
-    score = (tl.dot(q, tl.trans(k), input_precision=PRECISION) + bias) * scale
+    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
     seen = visible(first, j, start, end, BLOCK, CAUSAL)
     score = tl.where(seen, score, -float("inf"))
     higher = tl.maximum(highest, tl.max(score, 1))
@@ -35,7 +36,7 @@ def _taken_in(  # type: ignore[no-untyped-def]
     share = tl.exp2(score - level[:, None])
     before = tl.exp2(highest - level)
     v = tokens(v_ptr, j, length, width, BLOCK, COLUMNS)
-    read = read * before[:, None] + tl.dot(share.to(v.dtype), v, input_precision=PRECISION)
+    read = read * before[:, None] + product(share.to(v.dtype), v, PRECISION)
     return total * before + tl.sum(share, 1), higher, read
 
 
@@ -77,14 +78,16 @@ def forward(  # type: ignore[no-untyped-def]
             total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, width,
             scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
-    low = tl.dot(
+    low = product(
         q,
-        tl.trans(vectors(table, near - first - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)),
-        input_precision=PRECISION,
+        tl.trans(
+            vectors(table, near - first - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)
+        ),
+        PRECISION,
     )
     for j in range(near, far, BLOCK):
         ahead = vectors(table, j - first + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)
-        high = tl.dot(q, tl.trans(ahead), input_precision=PRECISION)
+        high = product(q, tl.trans(ahead), PRECISION)
         total, highest, read = _taken_in(
             total, highest, read, q, by_key(low, high, scratch, BLOCK, WAY), k_ptr, v_ptr, start,
             end, first, j, length, width, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,

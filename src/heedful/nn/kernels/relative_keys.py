@@ -8,6 +8,7 @@ from heedful.nn.kernels.relative_tiles import (
     by_key,
     end_vector,
     numbers,
+    product,
     put,
     tokens,
     up,
@@ -28,13 +29,13 @@ def _heard(  # type: ignore[no-untyped-def]
     delta = numbers(delta_ptr, i, length, 0.0, BLOCK)
     start = numbers(start_ptr, i, length, length, BLOCK)
     end = numbers(end_ptr, i, length, 0, BLOCK)
-    score = (tl.dot(q, tl.trans(k), input_precision=PRECISION) + bias) * scale
+    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
     seen = visible(i, first, start, end, BLOCK, CAUSAL)
     share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
-    wanted = tl.dot(dout, tl.trans(v), input_precision=PRECISION)
+    wanted = product(dout, tl.trans(v), PRECISION)
     slope = (share * (wanted - delta[:, None])).to(q.dtype)
-    dv += tl.dot(tl.trans(share.to(dout.dtype)), dout, input_precision=PRECISION)
-    dk += tl.dot(tl.trans(slope), q, input_precision=PRECISION)
+    dv += product(tl.trans(share.to(dout.dtype)), dout, PRECISION)
+    dk += product(tl.trans(slope), q, PRECISION)
     return dk, dv
 
 
@@ -87,8 +88,8 @@ def keys(  # type: ignore[no-untyped-def]
     for i in range(near, far, BLOCK):
         q = tokens(q_ptr, i, length, width, BLOCK, COLUMNS)
         behind = vectors(table, first - i - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)
-        low = tl.dot(q, tl.trans(behind), input_precision=PRECISION)
-        high = tl.dot(q, tl.trans(ahead), input_precision=PRECISION)
+        low = product(q, tl.trans(behind), PRECISION)
+        high = product(q, tl.trans(ahead), PRECISION)
         dk, dv = _heard(
             dk, dv, k, v, q, by_key(low, high, scratch, BLOCK, WAY), dout_ptr, level_ptr,
             delta_ptr, start_ptr, end_ptr, i, first, length, width, scale,

@@ -1,4 +1,4 @@
-"""Gradients of relative attention by queries and by the vectors, a program for a block of queries."""
+"""Gradients of relative attention by queries and by the vectors, a program a block of queries."""
 
 import triton
 import triton.language as tl
@@ -11,6 +11,7 @@ from heedful.nn.kernels.relative_tiles import (
     end_vector,
     is_low,
     numbers,
+    product,
     put,
     tokens,
     up,
@@ -25,10 +26,10 @@ def _slope(  # type: ignore[no-untyped-def]
     BLOCK: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """The gradient by the scores of one tile, before they are scaled."""
-    score = (tl.dot(q, tl.trans(k), input_precision=PRECISION) + bias) * scale
+    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
     seen = visible(first, j, start, end, BLOCK, CAUSAL)
     share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
-    wanted = tl.dot(dout, tl.trans(v), input_precision=PRECISION)
+    wanted = product(dout, tl.trans(v), PRECISION)
     return share * (wanted - delta[:, None])
 
 
@@ -88,7 +89,7 @@ def queries(  # type: ignore[no-untyped-def]
             q, bias, k, v, dout, delta, level, start, end, first, j, scale,
             BLOCK, CAUSAL, PRECISION,
         )  # fmt: skip
-        dq += tl.dot(slope.to(k.dtype), k, input_precision=PRECISION)
+        dq += product(slope.to(k.dtype), k, PRECISION)
         sums += tl.sum(slope, 1)
     if CLIPPED:
         dq += sums[:, None] * last[None, :]
@@ -96,33 +97,33 @@ def queries(  # type: ignore[no-untyped-def]
 
     # What a block of distances is given comes from two tiles: as their high block, then as low.
     behind = vectors(table, near - first - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)
-    low = tl.dot(q, tl.trans(behind), input_precision=PRECISION)
+    low = product(q, tl.trans(behind), PRECISION)
     half = tl.zeros([BLOCK, BLOCK], tl.float32)
     for j in range(near, far, BLOCK):
         ahead = vectors(table, j - first + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)
-        high = tl.dot(q, tl.trans(ahead), input_precision=PRECISION)
+        high = product(q, tl.trans(ahead), PRECISION)
         k = tokens(k_ptr, j, length, width, BLOCK, COLUMNS)
         v = tokens(v_ptr, j, length, width, BLOCK, COLUMNS)
         slope = _slope(
             q, by_key(low, high, scratch, BLOCK, WAY), k, v, dout, delta, level, start, end,
             first, j, scale, BLOCK, CAUSAL, PRECISION,
         )  # fmt: skip
-        dq += tl.dot(slope.to(k.dtype), k, input_precision=PRECISION)
+        dq += product(slope.to(k.dtype), k, PRECISION)
         given = by_distance(slope, scratch, BLOCK, WAY)
         lower = is_low(BLOCK)
         whole = (half + tl.where(lower, given, 0.0)).to(q.dtype)
         half = tl.where(lower, 0.0, given)
-        dq += tl.dot(whole, behind, input_precision=PRECISION)
+        dq += product(whole, behind, PRECISION)
         add_vectors(
-            dtable, tl.dot(tl.trans(whole), q, input_precision=PRECISION) * by_scale,
+            dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
             j - first - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
         low, behind = high, ahead
     if far > near:
         whole = half.to(q.dtype)
-        dq += tl.dot(whole, behind, input_precision=PRECISION)
+        dq += product(whole, behind, PRECISION)
         add_vectors(
-            dtable, tl.dot(tl.trans(whole), q, input_precision=PRECISION) * by_scale,
+            dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
             far - first - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
 
@@ -137,7 +138,7 @@ def queries(  # type: ignore[no-untyped-def]
             q, bias, k, v, dout, delta, level, start, end, first, j, scale,
             BLOCK, CAUSAL, PRECISION,
         )  # fmt: skip
-        dq += tl.dot(slope.to(k.dtype), k, input_precision=PRECISION)
+        dq += product(slope.to(k.dtype), k, PRECISION)
         sums += tl.sum(slope, 1)
     if CLIPPED:
         dq += sums[:, None] * last[None, :]

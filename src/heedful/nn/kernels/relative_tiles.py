@@ -7,11 +7,22 @@ which is column b - a - 1 of the high block, or BLOCK more of the low one. So th
 into one, `a` columns of which are high, and row a of that is turned by a + 1 columns.
 """
 
+import os
+
 import triton
 import triton.language as tl
 
+INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
 GATHER = tl.constexpr(0)  # the turn by picking registers
 SCRATCH = tl.constexpr(1)  # the turn by writing a tile and reading it elsewhere
+
+
+@triton.jit
+def product(a, b, PRECISION: tl.constexpr):  # type: ignore[no-untyped-def]
+    """a · b, added up in float32."""
+    if INTERPRETED:  # Triton's interpreter multiplies bfloat16 as if it were whole numbers
+        a, b = a.to(tl.float32), b.to(tl.float32)
+    return tl.dot(a, b, input_precision=PRECISION)
 
 
 @triton.jit
@@ -43,7 +54,7 @@ def vectors(  # type: ignore[no-untyped-def]
     table, first, rows, back, width,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
 ):  # fmt: skip
-    """The vectors of BLOCK distances from `first` on: beyond the ends, those of the ends or zeros."""
+    """The vectors of BLOCK distances from `first` on; beyond, those of the ends or zeros."""
     row, column = first + back + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
     mask = ((row >= 0) & (row < rows) | CLIPPED)[:, None] & (column < width)[None, :]
     row = tl.minimum(tl.maximum(row, 0), rows - 1)
