@@ -20,14 +20,14 @@ CPU = torch.device("cpu")
 def test_the_skew_has_rows_of_time_and_memory_and_the_kernel_says_what_it_wants() -> None:
     made = attention.Measuring(
         shape=attention.Shape(batch=1, heads=2, length=32, width=32, dtype=torch.float32),
-        lengths=(64, 128, 256),
+        lengths=(256, 512, 1_024),
         lengths_batch=1,
         rivals=attention.RIVALS,
         repeats=1,
     )
     rows = {r.name: r for r in attention.bench_attention(made, CPU, lambda text: None).rows}
     assert rows[f"{attention.SKEWED}, 1 × 32"].more["times_flash"] > 0
-    assert 1.5 < rows[f"{attention.SKEWED}: memory by length"].value <= 2
+    assert 1.6 < rows[f"{attention.SKEWED}: memory by length"].value <= 2
     if not torch.cuda.is_available():
         assert "'relative' needs" in rows[f"{attention.OWN}, 1 × 32"].note
 

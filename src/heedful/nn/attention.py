@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from heedful.errors import UsageError
 from heedful.nn.biases import parse_bias
+from heedful.nn.edges import Edges
 from heedful.nn.initial import linear
 from heedful.nn.kernels import Kernel, kernel
 from heedful.nn.kernels.blocks import missing
@@ -150,9 +151,8 @@ class Attention(nn.Module):
             if out is not None:
                 return out
         bias = None if self.bias is None else self.bias(q, at, keys)
-        if getattr(self.bias, "values", None) is None:
+        if not isinstance(self.bias, Relative | Edges) or self.bias.values is None:
             return self.kernel(q, k, v, sight, bias=bias, dropout=dropout)
-        assert self.bias is not None
         shares = F.dropout(weights(q, k, sight, bias), dropout)
         # With dropout the same weights must serve both sides; else the kernel asked for is used.
         plain = dropout or isinstance(self.kernel, Auto)
