@@ -23,11 +23,12 @@ from heedful.nn.kernels.relative_tiles import (
 
 @triton.jit
 def _taken_in(  # type: ignore[no-untyped-def]
-    total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, width, scale,
+    total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length,
+    WIDTH: tl.constexpr, scale,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One more tile of keys in the running softmax."""
-    k = tokens(k_ptr, j, length, width, BLOCK, COLUMNS)
+    k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
     score = (product(q, tl.trans(k), PRECISION) + bias) * scale
     seen = visible(first, j, start, end, BLOCK, CAUSAL)
     score = tl.where(seen, score, -float("inf"))
@@ -35,7 +36,7 @@ def _taken_in(  # type: ignore[no-untyped-def]
     level = tl.where(higher == -float("inf"), 0.0, higher)
     share = tl.exp2(score - level[:, None])
     before = tl.exp2(highest - level)
-    v = tokens(v_ptr, j, length, width, BLOCK, COLUMNS)
+    v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
     read = read * before[:, None] + product(share.to(v.dtype), v, PRECISION)
     return total * before + tl.sum(share, 1), higher, read
 
@@ -43,17 +44,17 @@ def _taken_in(  # type: ignore[no-untyped-def]
 @triton.jit
 def forward(  # type: ignore[no-untyped-def]
     q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, out_ptr, level_ptr, scratch_ptr,
-    scale, heads, length, width, rows, back,
-    BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr, CAUSAL: tl.constexpr,
-    WAY: tl.constexpr, PRECISION: tl.constexpr,
+    scale, heads, length, rows, back,
+    WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
+    CAUSAL: tl.constexpr, WAY: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """What queries read, and the base-2 logarithm of each one's sum, for the way back."""
     first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
-    row, base = head // heads * length, head.to(tl.int64) * length * width
-    table = table_ptr + head % heads * rows * width
+    row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
+    table = table_ptr + head % heads * rows * WIDTH
     scratch = scratch_ptr
     scratch += (head.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)) * BLOCK * BLOCK
-    q = tokens(q_ptr + base, first, length, width, BLOCK, COLUMNS)
+    q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     start = numbers(start_ptr + row, first, length, length, BLOCK)
     end = numbers(end_ptr + row, first, length, 0, BLOCK)
     k_ptr += base
@@ -72,39 +73,40 @@ def forward(  # type: ignore[no-untyped-def]
     read = tl.zeros([BLOCK, COLUMNS], tl.float32)
     bias = tl.zeros([BLOCK, 1], tl.float32)
     if CLIPPED:
-        bias = tl.sum(q.to(tl.float32) * end_vector(table, 0, width, COLUMNS)[None, :], 1)[:, None]
+        bias = tl.sum(q.to(tl.float32) * end_vector(table, 0, WIDTH, COLUMNS)[None, :], 1)[:, None]
     for j in range(begin, near, BLOCK):
         total, highest, read = _taken_in(
-            total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, width,
+            total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, WIDTH,
             scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
     low = product(
         q,
         tl.trans(
-            vectors(table, near - first - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)
+            vectors(table, near - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         ),
         PRECISION,
     )
     for j in range(near, far, BLOCK):
-        ahead = vectors(table, j - first + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)
+        ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
         total, highest, read = _taken_in(
             total, highest, read, q, by_key(low, high, scratch, BLOCK, WAY), k_ptr, v_ptr, start,
-            end, first, j, length, width, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            end, first, j, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
         low = high
-    if CLIPPED:
-        last = end_vector(table, rows - 1, width, COLUMNS)
-        bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
-    for j in range(far, stop, BLOCK):
-        total, highest, read = _taken_in(
-            total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, width,
-            scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
-        )  # fmt: skip
+    if not CAUSAL:
+        if CLIPPED:
+            last = end_vector(table, rows - 1, WIDTH, COLUMNS)
+            bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+        for j in range(far, stop, BLOCK):
+            total, highest, read = _taken_in(
+                total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, WIDTH,
+                scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            )  # fmt: skip
 
     blind = total == 0.0
     safe = tl.where(blind, 1.0, total)
-    put(out_ptr + base, read / safe[:, None], first, length, width, BLOCK, COLUMNS)
+    put(out_ptr + base, read / safe[:, None], first, length, WIDTH, BLOCK, COLUMNS)
     at = first + tl.arange(0, BLOCK)
     level = tl.where(blind, 0.0, highest + tl.log2(safe))
     tl.store(level_ptr + head.to(tl.int64) * length + at, level, mask=at < length)

@@ -33,9 +33,9 @@ class Tuning:
     """The numbers that speed depends on, and no result: whoever measures may set them."""
 
     way: str = "gather"
-    forward: Tiles = Tiles(64, 4, 2)
-    queries: Tiles = Tiles(64, 4, 1)
-    keys: Tiles = Tiles(64, 4, 1)
+    forward: Tiles = Tiles(64, 8, 2)
+    queries: Tiles = Tiles(64, 8, 1)
+    keys: Tiles = Tiles(64, 8, 1)
 
 
 TUNING = Tuning()
@@ -147,8 +147,7 @@ def _grid(q: Tensor, tiles: Tiles) -> tuple[int, int]:
 
 
 def _numbers(q: Tensor, rows: Tensor, back: int) -> tuple[int, ...]:
-    _, heads, length, width = q.shape
-    return heads, length, width, rows.shape[1], back
+    return q.shape[1], q.shape[2], rows.shape[1], back
 
 
 def _scratch(q: Tensor, tiles: Tiles) -> Tensor:
@@ -159,6 +158,7 @@ def _scratch(q: Tensor, tiles: Tiles) -> Tensor:
 
 def _constants(q: Tensor, tiles: Tiles, clipped: bool, causal: bool) -> dict[str, Any]:
     return {
+        "WIDTH": q.shape[3],
         "BLOCK": tiles.block,
         "COLUMNS": max(16, triton.next_power_of_2(q.shape[3])),
         "CLIPPED": clipped,

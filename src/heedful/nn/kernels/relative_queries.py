@@ -34,32 +34,32 @@ def _slope(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _add_end(table, row, sums, q, by_scale, width, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
     """Add what all keys beyond an end give to the vector of that end."""
     column = tl.arange(0, COLUMNS)
     x = tl.sum(sums[:, None] * q.to(tl.float32), 0) * by_scale
-    tl.atomic_add(table + row * width + column, x, mask=column < width, sem="relaxed")
+    tl.atomic_add(table + row * WIDTH + column, x, mask=column < WIDTH, sem="relaxed")
 
 
 @triton.jit
 def queries(  # type: ignore[no-untyped-def]
     q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, out_ptr, level_ptr, dout_ptr,
     dq_ptr, dtable_ptr, delta_ptr, scratch_ptr,
-    scale, by_scale, heads, length, width, rows, back,
-    BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr, CAUSAL: tl.constexpr,
-    WAY: tl.constexpr, PRECISION: tl.constexpr,
+    scale, by_scale, heads, length, rows, back,
+    WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
+    CAUSAL: tl.constexpr, WAY: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """dq, each program's share of dtable, and delta, which the keys' pass needs."""
     first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
-    row, base = head // heads * length, head.to(tl.int64) * length * width
+    row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
     line = head.to(tl.int64) * length
-    table = table_ptr + head % heads * rows * width
-    dtable = dtable_ptr + head % heads * rows * width
+    table = table_ptr + head % heads * rows * WIDTH
+    dtable = dtable_ptr + head % heads * rows * WIDTH
     scratch = scratch_ptr
     scratch += (head.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)) * BLOCK * BLOCK
-    q = tokens(q_ptr + base, first, length, width, BLOCK, COLUMNS)
-    dout = tokens(dout_ptr + base, first, length, width, BLOCK, COLUMNS)
-    out = tokens(out_ptr + base, first, length, width, BLOCK, COLUMNS)
+    q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    dout = tokens(dout_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    out = tokens(out_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     level = numbers(level_ptr + line, first, length, 0.0, BLOCK)
     start = numbers(start_ptr + row, first, length, length, BLOCK)
     end = numbers(end_ptr + row, first, length, 0, BLOCK)
@@ -79,12 +79,12 @@ def queries(  # type: ignore[no-untyped-def]
     dq = tl.zeros([BLOCK, COLUMNS], tl.float32)
     sums = tl.zeros([BLOCK], tl.float32)
     bias = tl.zeros([BLOCK, 1], tl.float32)
-    last = end_vector(table, 0, width, COLUMNS)
+    last = end_vector(table, 0, WIDTH, COLUMNS)
     if CLIPPED:
         bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
     for j in range(begin, near, BLOCK):
-        k = tokens(k_ptr, j, length, width, BLOCK, COLUMNS)
-        v = tokens(v_ptr, j, length, width, BLOCK, COLUMNS)
+        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
             q, bias, k, v, dout, delta, level, start, end, first, j, scale,
             BLOCK, CAUSAL, PRECISION,
@@ -93,17 +93,17 @@ def queries(  # type: ignore[no-untyped-def]
         sums += tl.sum(slope, 1)
     if CLIPPED:
         dq += sums[:, None] * last[None, :]
-        _add_end(dtable, 0, sums, q, by_scale, width, COLUMNS)
+        _add_end(dtable, 0, sums, q, by_scale, WIDTH, COLUMNS)
 
     # What a block of distances is given comes from two tiles: as their high block, then as low.
-    behind = vectors(table, near - first - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)
+    behind = vectors(table, near - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
     low = product(q, tl.trans(behind), PRECISION)
     half = tl.zeros([BLOCK, BLOCK], tl.float32)
     for j in range(near, far, BLOCK):
-        ahead = vectors(table, j - first + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED)
+        ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
-        k = tokens(k_ptr, j, length, width, BLOCK, COLUMNS)
-        v = tokens(v_ptr, j, length, width, BLOCK, COLUMNS)
+        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
             q, by_key(low, high, scratch, BLOCK, WAY), k, v, dout, delta, level, start, end,
             first, j, scale, BLOCK, CAUSAL, PRECISION,
@@ -116,7 +116,7 @@ def queries(  # type: ignore[no-untyped-def]
         dq += product(whole, behind, PRECISION)
         add_vectors(
             dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
-            j - first - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED,
+            j - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
         low, behind = high, ahead
     if far > near:
@@ -124,23 +124,24 @@ def queries(  # type: ignore[no-untyped-def]
         dq += product(whole, behind, PRECISION)
         add_vectors(
             dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
-            far - first - BLOCK + 1, rows, back, width, BLOCK, COLUMNS, CLIPPED,
+            far - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
 
-    sums = tl.zeros([BLOCK], tl.float32)
-    last = end_vector(table, rows - 1, width, COLUMNS)
-    if CLIPPED:
-        bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
-    for j in range(far, stop, BLOCK):
-        k = tokens(k_ptr, j, length, width, BLOCK, COLUMNS)
-        v = tokens(v_ptr, j, length, width, BLOCK, COLUMNS)
-        slope = _slope(
-            q, bias, k, v, dout, delta, level, start, end, first, j, scale,
-            BLOCK, CAUSAL, PRECISION,
-        )  # fmt: skip
-        dq += product(slope.to(k.dtype), k, PRECISION)
-        sums += tl.sum(slope, 1)
-    if CLIPPED:
-        dq += sums[:, None] * last[None, :]
-        _add_end(dtable, rows - 1, sums, q, by_scale, width, COLUMNS)
-    put(dq_ptr + base, dq * by_scale, first, length, width, BLOCK, COLUMNS)
+    if not CAUSAL:
+        sums = tl.zeros([BLOCK], tl.float32)
+        last = end_vector(table, rows - 1, WIDTH, COLUMNS)
+        if CLIPPED:
+            bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+        for j in range(far, stop, BLOCK):
+            k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+            v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+            slope = _slope(
+                q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+                BLOCK, CAUSAL, PRECISION,
+            )  # fmt: skip
+            dq += product(slope.to(k.dtype), k, PRECISION)
+            sums += tl.sum(slope, 1)
+        if CLIPPED:
+            dq += sums[:, None] * last[None, :]
+            _add_end(dtable, rows - 1, sums, q, by_scale, WIDTH, COLUMNS)
+    put(dq_ptr + base, dq * by_scale, first, length, WIDTH, BLOCK, COLUMNS)

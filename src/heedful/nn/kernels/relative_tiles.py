@@ -26,19 +26,23 @@ def product(a, b, PRECISION: tl.constexpr):  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def tokens(pointer, first, length, width, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+def tokens(pointer, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
     """Vectors of BLOCK tokens, [BLOCK, COLUMNS]; zeros beyond the last."""
     at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
-    mask = (at < length)[:, None] & (column < width)[None, :]
-    return tl.load(pointer + at[:, None] * width + column[None, :], mask=mask, other=0.0)
+    mask = (at < length)[:, None]
+    if WIDTH < COLUMNS:
+        mask = mask & (column < WIDTH)[None, :]
+    return tl.load(pointer + at[:, None] * WIDTH + column[None, :], mask=mask, other=0.0)
 
 
 @triton.jit
-def put(pointer, x, first, length, width, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+def put(pointer, x, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
     """Write vectors of BLOCK tokens."""
     at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
-    mask = (at < length)[:, None] & (column < width)[None, :]
-    place = pointer + at[:, None] * width + column[None, :]
+    mask = (at < length)[:, None]
+    if WIDTH < COLUMNS:
+        mask = mask & (column < WIDTH)[None, :]
+    place = pointer + at[:, None] * WIDTH + column[None, :]
     tl.store(place, x.to(pointer.dtype.element_ty), mask=mask)
 
 
@@ -51,33 +55,37 @@ def numbers(pointer, first, length, other, BLOCK: tl.constexpr):  # type: ignore
 
 @triton.jit
 def vectors(  # type: ignore[no-untyped-def]
-    table, first, rows, back, width,
+    table, first, rows, back, WIDTH: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
 ):  # fmt: skip
     """The vectors of BLOCK distances from `first` on; beyond, those of the ends or zeros."""
     row, column = first + back + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
-    mask = ((row >= 0) & (row < rows) | CLIPPED)[:, None] & (column < width)[None, :]
+    mask = ((row >= 0) & (row < rows) | CLIPPED)[:, None]
+    if WIDTH < COLUMNS:
+        mask = mask & (column < WIDTH)[None, :]
     row = tl.minimum(tl.maximum(row, 0), rows - 1)
-    return tl.load(table + row[:, None] * width + column[None, :], mask=mask, other=0.0)
+    return tl.load(table + row[:, None] * WIDTH + column[None, :], mask=mask, other=0.0)
 
 
 @triton.jit
 def add_vectors(  # type: ignore[no-untyped-def]
-    table, x, first, rows, back, width,
+    table, x, first, rows, back, WIDTH: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
 ):  # fmt: skip
     """Add to the vectors of BLOCK distances from `first` on, others adding at the same time."""
     row, column = first + back + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
-    mask = ((row >= 0) & (row < rows) | CLIPPED)[:, None] & (column < width)[None, :]
+    mask = ((row >= 0) & (row < rows) | CLIPPED)[:, None]
+    if WIDTH < COLUMNS:
+        mask = mask & (column < WIDTH)[None, :]
     row = tl.minimum(tl.maximum(row, 0), rows - 1)
-    tl.atomic_add(table + row[:, None] * width + column[None, :], x, mask=mask, sem="relaxed")
+    tl.atomic_add(table + row[:, None] * WIDTH + column[None, :], x, mask=mask, sem="relaxed")
 
 
 @triton.jit
-def end_vector(table, row, width, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+def end_vector(table, row, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
     """One vector of the table, [COLUMNS], as float32."""
     column = tl.arange(0, COLUMNS)
-    return tl.load(table + row * width + column, mask=column < width, other=0.0).to(tl.float32)
+    return tl.load(table + row * WIDTH + column, mask=column < WIDTH, other=0.0).to(tl.float32)
 
 
 @triton.jit
