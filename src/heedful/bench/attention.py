@@ -1,7 +1,8 @@
 """How fast attention is and how much memory it takes: our kernels beside PyTorch's flash attention.
 
-Forward and backward of causal attention, without the projections round it. Who sees whom is worked
-out once and not timed: in a model all layers share it. B batch, H heads, L length, E per head.
+Forward and backward of causal attention, without the projections round it; with relative positions
+too, skewed and by their own kernel. Who sees whom is worked out once and not timed: in a model all
+layers share it. B batch, H heads, L length, E per head.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,8 +20,10 @@ from heedful.bench.table import Bench, Row, Tell, attempt
 from heedful.bench.timing import Middle, Peak, by_device, kept_gigabytes
 from heedful.errors import UsageError
 from heedful.nn.kernels import KERNELS
+from heedful.nn.kernels.relative import NARROWEST, WIDEST, refusal, relative
 from heedful.nn.layout import line
 from heedful.nn.patterns import Causal, Visible
+from heedful.nn.relative import Skew
 from heedful.nn.sight import Sight
 
 UNIT = "ms"
@@ -28,7 +31,11 @@ COLUMNS = ("memory_gb", "times_flash", "time_exponent")
 FLASH = "torch flash"
 RIVALS = (Rival("flash", FLASH, "torch"),)
 
+SKEWED, OWN = "heedful relative, skewed", "heedful relative, its kernel"
+
 Attend = Callable[[Tensor, Tensor, Tensor, Sight], Tensor]
+Relatively = Callable[[Tensor, Tensor, Tensor, Sight, Skew], Tensor]
+Way = Callable[..., Tensor]  # either of them
 
 
 @dataclass(frozen=True)
@@ -105,10 +112,29 @@ def flash(q: Tensor, k: Tensor, v: Tensor, sight: Sight) -> Tensor:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
+def skewed(q: Tensor, k: Tensor, v: Tensor, sight: Sight, bias: Skew) -> Tensor:
+    """Relative attention with all scores by distance written out, then skewed."""
+    return KERNELS["fused"](q, k, v, sight, bias(q, sight.q, sight.k))
+
+
+def by_kernel(q: Tensor, k: Tensor, v: Tensor, sight: Sight, bias: Skew) -> Tensor:
+    """Relative attention by its own kernel, or an error where there is none."""
+    why = refusal(q, sight, bias, 0.0)
+    if why:
+        raise UsageError(f"kernel 'relative' {why}")
+    return relative(q, k, v, sight, bias)
+
+
+RELATIVELY: dict[str, Relatively] = {SKEWED: skewed, OWN: by_kernel}
+
+
 def measure(
-    attend: Attend, shape: Shape, repeats: int, seed: int, device: torch.device
+    attend: Way, shape: Shape, repeats: int, seed: int, device: torch.device
 ) -> tuple[Middle, float]:
-    """Milliseconds of forward and backward, and gigabytes."""
+    """Milliseconds of forward and backward, and gigabytes.
+
+    Relative positions have a vector for each distance of the row, with its gradient.
+    """
     peak = Peak(device)
     torch.manual_seed(seed)
     size = (shape.batch, shape.heads, shape.length, shape.width)
@@ -119,12 +145,17 @@ def measure(
     q, k, v, back = draw(), draw(), draw(), draw().detach()
     at = line(shape.length, batch=shape.batch, device=device)
     sight = Sight(Visible() & Causal(), at, at)
+    more: tuple[Any, ...] = ()
+    if attend in RELATIVELY.values():
+        bias = Skew(shape.heads, shape.width, True, shape.length).to(device, shape.dtype)
+        more = (bias,)
+    moved = (q, k, v, *(weight for part in more for weight in part.parameters()))
 
     def forward() -> Tensor:
-        return attend(q, k, v, sight)
+        return attend(q, k, v, sight, *more)
 
     def work() -> None:
-        torch.autograd.grad(forward(), (q, k, v), back)
+        torch.autograd.grad(forward(), moved, back)
 
     seconds = by_device(work, device, repeats)
     peak.restart()  # what making the masks took is over; that they are there counts
@@ -134,15 +165,17 @@ def measure(
     return Middle.of(seconds).times(1_000), memory
 
 
-def _ways(m: Measuring) -> Iterator[tuple[str, Attend]]:
+def _ways(m: Measuring) -> Iterator[tuple[str, Way]]:
     for name, kernel in KERNELS.items():
         yield f"heedful {name}", kernel
+    if NARROWEST <= m.shape.width <= WIDEST:
+        yield from RELATIVELY.items()
     if m.rivals:
         yield FLASH, flash
 
 
 def _row(
-    title: str, attend: Attend, shape: Shape, m: Measuring, device: torch.device, tell: Tell
+    title: str, attend: Way, shape: Shape, m: Measuring, device: torch.device, tell: Tell
 ) -> Row:
     name = f"{title}, {shape.batch} × {shape.length:,}"
     tell(name)

@@ -13,16 +13,21 @@ from dataclasses import dataclass
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from heedful.errors import UsageError
 from heedful.nn.biases import parse_bias
+from heedful.nn.edges import Edges
 from heedful.nn.initial import linear
 from heedful.nn.kernels import Kernel, kernel
 from heedful.nn.kernels.blocks import missing
+from heedful.nn.kernels.dense import shared, weights
+from heedful.nn.kernels.relative import RELATIVE_KERNEL, refusal, relative, terms
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
-from heedful.nn.patterns import Pattern, Visible, parse_pattern
+from heedful.nn.patterns import Causal, Pattern, Visible, parse_pattern
 from heedful.nn.pools import parse_pool
+from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight, sight
 from heedful.nn.turns import parse_turn
 
@@ -32,10 +37,10 @@ class AttentionConfig:
     """The slots of attention, as settings write them (`--set model.attention.bias=alibi`)."""
 
     pattern: str = "full"  # joined to what the model needs: near:64, in_blocks:128, dilated:4
-    bias: str = "none"  # none, alibi, bucket; self-attention only
+    bias: str = "none"  # none, alibi, bucket, shaw:16, shaw_keys:16, skew:512; self-attention only
     turn: str = "none"  # none, rotary; self-attention only
     pool: str = "none"  # none, strided:3, areas:4; self-attention only
-    kernel: str = "auto"  # auto, dense, fused, blocks
+    kernel: str = "auto"  # auto, dense, fused, blocks, relative
     head_dim: int = 0  # channels of a head; 0 for dim / heads
     kv_heads: int = 0  # heads of keys and values; 0 for as many as queries have
 
@@ -84,9 +89,15 @@ class Attention(nn.Module):
         self.pattern = Visible() & pattern
         if not reads and config.pattern != "full":
             self.pattern = self.pattern & parse_pattern(config.pattern)
-        self.bias = None if reads else parse_bias(config.bias, heads)
+        causal = Causal() in terms(self.pattern)
+        self.bias = None if reads else parse_bias(config.bias, heads, self.width, causal)
         self.turn = None if reads else parse_turn(config.turn, self.width)
-        self.kernel: Kernel = Auto() if config.kernel == "auto" else kernel(config.kernel, dropout)
+        if config.kernel == RELATIVE_KERNEL and not reads and not isinstance(self.bias, Relative):
+            raise UsageError(
+                f"kernel 'relative' is for relative positions, and the bias is {config.bias}. "
+                "Set attention.bias to skew:N or shaw_keys:K, or attention.kernel to auto"
+            )
+        self.kernel: Kernel = choice(config.kernel, dropout)
         q, kv = heads * self.width, self.kv_heads * self.width
         self.pool = None if reads else parse_pool(config.pool, kv)
         if self.kv_heads == heads:
@@ -121,10 +132,32 @@ class Attention(nn.Module):
             else:
                 k, v = memory.extend(k, v, dims=(2, 2))
                 keys = memory.see(at)
-        bias = None if self.bias is None else self.bias(q, at, keys)
-        dropout = self.dropout if self.training else 0.0
-        out = self.kernel(q, k, v, sight(self.pattern, at, keys), bias=bias, dropout=dropout)
+        out = self.attend(q, k, v, sight(self.pattern, at, keys))
         return self.to_out(rearrange(out, "b h (c l) e -> (b c) l (h e)", l=x.shape[1]))
+
+    def attend(
+        self,
+        q: Float[Tensor, "B H Q E"],
+        k: Float[Tensor, "B G K E"],
+        v: Float[Tensor, "B G K E"],
+        sight: Sight,
+    ) -> Float[Tensor, "B H Q E"]:
+        """What each query reads, the bias taking part: in the scores, and where it has vectors for
+        values, by the weights in the output."""
+        at, keys = sight.q, sight.k
+        dropout = self.dropout if self.training else 0.0
+        if isinstance(self.bias, Relative) and isinstance(self.kernel, Auto):
+            out = self.kernel.relative(q, k, v, sight, self.bias, dropout)
+            if out is not None:
+                return out
+        bias = None if self.bias is None else self.bias(q, at, keys)
+        if not isinstance(self.bias, Relative | Edges) or self.bias.values is None:
+            return self.kernel(q, k, v, sight, bias=bias, dropout=dropout)
+        shares = F.dropout(weights(q, k, sight, bias), dropout)
+        # With dropout the same weights must serve both sides; else the kernel asked for is used.
+        plain = dropout or isinstance(self.kernel, Auto)
+        out = shares @ shared(v, q.shape[1]) if plain else self.kernel(q, k, v, sight, bias=bias)
+        return out + self.bias.read(shares, at, keys)
 
     def split(self, x: Float[Tensor, "B L D"]) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of `x` itself."""
@@ -143,7 +176,8 @@ class Attention(nn.Module):
 
 class Auto:
     """The kernel for the case at hand: `blocks` for long rows on a GPU, `dense` for a step of
-    decoding on a CPU, `fused` for all else."""
+    decoding on a CPU, `fused` for all else; for relative positions on a GPU `relative`, where it
+    can."""
 
     long = 512  # below this a GPU computes every pair faster than it sorts them into blocks
     few = 16  # up to so many queries a CPU is faster by plain products
@@ -164,6 +198,38 @@ class Auto:
         if device == "cuda" and not dropout and queries >= self.long and not missing():
             return "blocks"
         return "dense" if device == "cpu" and queries <= self.few else "fused"
+
+    def relative(
+        self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, bias: Relative, dropout: float
+    ) -> Tensor | None:
+        """What is read, by the kernel for relative positions; None where it is not to be used."""
+        if q.device.type != "cuda" or refusal(q, sight, bias, dropout):
+            return None
+        return relative(q, k, v, sight, bias)
+
+
+class Insisting(Auto):
+    """The kernel for relative positions, or an error that says why not.
+
+    Steps of decoding are few queries, and are computed plainly.
+    """
+
+    def relative(
+        self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, bias: Relative, dropout: float
+    ) -> Tensor | None:
+        if sight.q is not sight.k:
+            return None
+        why = refusal(q, sight, bias, dropout)
+        if why:
+            raise UsageError(f"attention kernel 'relative' {why}. Use kernel=auto")
+        return relative(q, k, v, sight, bias)
+
+
+def choice(name: str, dropout: float) -> Kernel:
+    """The kernel that a setting names."""
+    if name == "auto":
+        return Auto()
+    return Insisting() if name == RELATIVE_KERNEL else kernel(name, dropout)
 
 
 def attentions(model: nn.Module) -> dict[str, Attention]:

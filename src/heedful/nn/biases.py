@@ -11,7 +11,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from heedful.errors import UsageError, nearest
+from heedful.nn.edges import Edges
 from heedful.nn.layout import Layout
+from heedful.nn.relative import RELATIVE
 
 
 class Alibi(nn.Module):
@@ -64,16 +66,33 @@ class BucketBias(nn.Module):
         return within + half * (ahead > 0)
 
 
-BIASES: dict[str, Callable[[int], nn.Module]] = {"alibi": Alibi, "bucket": BucketBias}
+PLAIN: dict[str, Callable[..., nn.Module]] = {"alibi": Alibi, "bucket": BucketBias}
+WRITTEN = {
+    **{name: name for name in PLAIN},
+    **{name: kind.form for name, kind in RELATIVE.items()},
+    "edges": "edges:TYPES or edges:TYPES:ONLY",
+}
 
 
-def parse_bias(text: str, heads: int) -> nn.Module | None:
-    """A bias as a setting writes it: `none`, `alibi` or `bucket`."""
+def parse_bias(text: str, heads: int, width: int, causal: bool = False) -> nn.Module | None:
+    """A bias as a setting writes it: `none`, `alibi`, `bucket`, `shaw:16`, `skew:512`, `edges:4`.
+
+    Where attention is causal, vectors for what lies ahead are not made.
+    """
     if text == "none":
         return None
-    if text not in BIASES:
+    name, *numbers = text.split(":")
+    if name not in WRITTEN:
         raise UsageError(
-            f"no attention bias named '{text}'.{nearest(text, BIASES)} "
-            f"There are: none, {', '.join(BIASES)}"
+            f"no attention bias named '{name}'.{nearest(name, WRITTEN)} "
+            f"There are: none, {', '.join(WRITTEN.values())}"
         )
-    return BIASES[text](heads)
+    try:
+        settings = [int(number) for number in numbers]
+        if name in PLAIN:
+            return PLAIN[name](heads, *settings)
+        if name == "edges":
+            return Edges(heads, width, *settings)
+        return RELATIVE[name](heads, width, causal, *settings)
+    except (TypeError, ValueError):
+        raise UsageError(f"cannot read attention bias '{text}'; it is {WRITTEN[name]}") from None

@@ -1,0 +1,112 @@
+"""The forward pass of relative attention, a program for each block of queries.
+
+Keys so far behind, or so far ahead, that all of a tile is beyond the vectors need no product with
+them: there the score is one number a query, or none.
+"""
+
+import triton
+import triton.language as tl
+
+from heedful.nn.kernels.relative_tiles import (
+    between,
+    by_key,
+    end_vector,
+    numbers,
+    product,
+    put,
+    tokens,
+    up,
+    vectors,
+    visible,
+)
+
+
+@triton.jit
+def _taken_in(  # type: ignore[no-untyped-def]
+    total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length,
+    WIDTH: tl.constexpr, scale,
+    BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """One more tile of keys in the running softmax."""
+    k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
+    seen = visible(first, j, start, end, BLOCK, CAUSAL)
+    score = tl.where(seen, score, -float("inf"))
+    higher = tl.maximum(highest, tl.max(score, 1))
+    level = tl.where(higher == -float("inf"), 0.0, higher)
+    share = tl.exp2(score - level[:, None])
+    before = tl.exp2(highest - level)
+    v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+    read = read * before[:, None] + product(share.to(v.dtype), v, PRECISION)
+    return total * before + tl.sum(share, 1), higher, read
+
+
+@triton.jit
+def forward(  # type: ignore[no-untyped-def]
+    q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, out_ptr, level_ptr, scratch_ptr,
+    scale, heads, length, rows, back,
+    WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
+    CAUSAL: tl.constexpr, WAY: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """What queries read, and the base-2 logarithm of each one's sum, for the way back."""
+    first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
+    row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
+    table = table_ptr + head % heads * rows * WIDTH
+    scratch = scratch_ptr
+    scratch += (head.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)) * BLOCK * BLOCK
+    q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    start = numbers(start_ptr + row, first, length, length, BLOCK)
+    end = numbers(end_ptr + row, first, length, 0, BLOCK)
+    k_ptr += base
+    v_ptr += base
+
+    begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
+    if CAUSAL:
+        stop = tl.minimum(stop, first + BLOCK)
+    # From `near` on distances have vectors, from `far` on they have none of their own again.
+    own = 0 if CLIPPED else 1
+    near = between(up(first - back - BLOCK + 2 - own, BLOCK), begin, up(stop, BLOCK))
+    far = between(up(first + BLOCK - 1 + rows - 1 - back + own, BLOCK), near, up(stop, BLOCK))
+
+    total = tl.zeros([BLOCK], tl.float32)
+    highest = tl.full([BLOCK], -float("inf"), tl.float32)
+    read = tl.zeros([BLOCK, COLUMNS], tl.float32)
+    bias = tl.zeros([BLOCK, 1], tl.float32)
+    if CLIPPED:
+        bias = tl.sum(q.to(tl.float32) * end_vector(table, 0, WIDTH, COLUMNS)[None, :], 1)[:, None]
+    for j in range(begin, near, BLOCK):
+        total, highest, read = _taken_in(
+            total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, WIDTH,
+            scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+        )  # fmt: skip
+    low = product(
+        q,
+        tl.trans(
+            vectors(table, near - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
+        ),
+        PRECISION,
+    )
+    for j in range(near, far, BLOCK):
+        ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
+        high = product(q, tl.trans(ahead), PRECISION)
+        total, highest, read = _taken_in(
+            total, highest, read, q, by_key(low, high, scratch, BLOCK, WAY), k_ptr, v_ptr, start,
+            end, first, j, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+        )  # fmt: skip
+        low = high
+    if not CAUSAL:
+        if CLIPPED:
+            last = end_vector(table, rows - 1, WIDTH, COLUMNS)
+            bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+        for j in range(far, stop, BLOCK):
+            total, highest, read = _taken_in(
+                total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, WIDTH,
+                scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            )  # fmt: skip
+
+    blind = total == 0.0
+    safe = tl.where(blind, 1.0, total)
+    put(out_ptr + base, read / safe[:, None], first, length, WIDTH, BLOCK, COLUMNS)
+    at = first + tl.arange(0, BLOCK)
+    level = tl.where(blind, 0.0, highest + tl.log2(safe))
+    tl.store(level_ptr + head.to(tl.int64) * length + at, level, mask=at < length)

@@ -1,0 +1,111 @@
+"""Gradients of relative attention by keys and values, a program for each block of keys."""
+
+import triton
+import triton.language as tl
+
+from heedful.nn.kernels.relative_tiles import (
+    between,
+    by_key,
+    end_vector,
+    numbers,
+    product,
+    put,
+    tokens,
+    up,
+    vectors,
+    visible,
+)
+
+
+@triton.jit
+def _heard(  # type: ignore[no-untyped-def]
+    dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, start_ptr, end_ptr,
+    i, first, length, WIDTH: tl.constexpr, scale,
+    BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """One more tile of queries in the gradients."""
+    dout = tokens(dout_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+    level = numbers(level_ptr, i, length, 0.0, BLOCK)
+    delta = numbers(delta_ptr, i, length, 0.0, BLOCK)
+    start = numbers(start_ptr, i, length, length, BLOCK)
+    end = numbers(end_ptr, i, length, 0, BLOCK)
+    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
+    seen = visible(i, first, start, end, BLOCK, CAUSAL)
+    share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
+    wanted = product(dout, tl.trans(v), PRECISION)
+    slope = (share * (wanted - delta[:, None])).to(q.dtype)
+    dv += product(tl.trans(share.to(dout.dtype)), dout, PRECISION)
+    dk += product(tl.trans(slope), q, PRECISION)
+    return dk, dv
+
+
+@triton.jit
+def keys(  # type: ignore[no-untyped-def]
+    q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, level_ptr, delta_ptr, dout_ptr,
+    dk_ptr, dv_ptr, scratch_ptr,
+    scale, by_scale, heads, length, rows, back,
+    WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
+    CAUSAL: tl.constexpr, WAY: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """dk and dv. Queries after the block are further and further ahead of it."""
+    first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
+    row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
+    line = head.to(tl.int64) * length
+    table = table_ptr + head % heads * rows * WIDTH
+    scratch = scratch_ptr
+    scratch += (head.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)) * BLOCK * BLOCK
+    k = tokens(k_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    v = tokens(v_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    start_ptr += row
+    end_ptr += row
+    level_ptr += line
+    delta_ptr += line
+    q_ptr += base
+    dout_ptr += base
+
+    begin = tl.min(numbers(start_ptr, first, length, length, BLOCK)) // BLOCK * BLOCK
+    stop = tl.max(numbers(end_ptr, first, length, 0, BLOCK))
+    if CAUSAL:
+        begin = first
+    # Before `near` these keys lie beyond the last vector, from `far` on behind the first.
+    own = 0 if CLIPPED else 1
+    near = between(up(first - BLOCK + 2 - (rows - 1 - back) - own, BLOCK), begin, up(stop, BLOCK))
+    far = between(up(first + BLOCK - 1 + back + own, BLOCK), near, up(stop, BLOCK))
+
+    dk = tl.zeros([BLOCK, COLUMNS], tl.float32)
+    dv = tl.zeros([BLOCK, COLUMNS], tl.float32)
+    if not CAUSAL:
+        last = end_vector(table, rows - 1, WIDTH, COLUMNS)
+        for i in range(begin, near, BLOCK):
+            q = tokens(q_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+            bias = tl.zeros([BLOCK, 1], tl.float32)
+            if CLIPPED:
+                bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+            dk, dv = _heard(
+                dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, start_ptr, end_ptr,
+                i, first, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            )  # fmt: skip
+    ahead = vectors(table, first - near + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
+    for i in range(near, far, BLOCK):
+        q = tokens(q_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+        behind = vectors(table, first - i - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
+        low = product(q, tl.trans(behind), PRECISION)
+        high = product(q, tl.trans(ahead), PRECISION)
+        dk, dv = _heard(
+            dk, dv, k, v, q, by_key(low, high, scratch, BLOCK, WAY), dout_ptr, level_ptr,
+            delta_ptr, start_ptr, end_ptr, i, first, length, WIDTH, scale,
+            BLOCK, COLUMNS, CAUSAL, PRECISION,
+        )  # fmt: skip
+        ahead = behind
+    last = end_vector(table, 0, WIDTH, COLUMNS)
+    for i in range(far, stop, BLOCK):
+        q = tokens(q_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+        bias = tl.zeros([BLOCK, 1], tl.float32)
+        if CLIPPED:
+            bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+        dk, dv = _heard(
+            dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, start_ptr, end_ptr,
+            i, first, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+        )  # fmt: skip
+    put(dk_ptr + base, dk * by_scale, first, length, WIDTH, BLOCK, COLUMNS)
+    put(dv_ptr + base, dv, first, length, WIDTH, BLOCK, COLUMNS)

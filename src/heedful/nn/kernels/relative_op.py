@@ -1,0 +1,170 @@
+"""Relative attention as one operation with gradients, of kernels whose tile sizes are numbers here.
+
+B batch, H heads, L length, E per head, R distances.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import triton
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from heedful.nn.kernels.relative_forward import forward
+from heedful.nn.kernels.relative_keys import keys
+from heedful.nn.kernels.relative_queries import queries
+
+WAYS = {"gather": 0, "scratch": 1}  # how the skew in a tile is done
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """How a kernel is cut: queries and keys of a tile, and what of a GPU works on one."""
+
+    block: int
+    warps: int
+    stages: int
+
+
+@dataclass
+class Tuning:
+    """The numbers that speed depends on, and no result: whoever measures may set them."""
+
+    way: str = "gather"
+    forward: Tiles = Tiles(64, 8, 2)
+    queries: Tiles = Tiles(64, 8, 1)
+    keys: Tiles = Tiles(64, 8, 1)
+
+
+TUNING = Tuning()
+
+
+def attend(
+    q: Float[Tensor, "B H L E"],
+    k: Float[Tensor, "B H L E"],
+    v: Float[Tensor, "B H L E"],
+    rows: Float[Tensor, "H R E"],
+    start: Int[Tensor, "B L"],
+    end: Int[Tensor, "B L"],
+    back: int,
+    clipped: bool,
+    causal: bool,
+) -> Float[Tensor, "B H L E"]:
+    """What each query reads of the keys in its span. Row r of `rows` is for distance r - back."""
+    out, _ = relative_forward(
+        q.contiguous(),
+        k.contiguous(),
+        v.contiguous(),
+        rows.contiguous(),
+        start,
+        end,
+        back,
+        clipped,
+        causal,
+    )
+    return out
+
+
+@torch.library.triton_op("heedful::relative_forward", mutates_args={})
+def relative_forward(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    rows: Tensor,
+    start: Tensor,
+    end: Tensor,
+    back: int,
+    clipped: bool,
+    causal: bool,
+) -> tuple[Tensor, Tensor]:
+    """The output, and the level of each query's scores, [B, H, L]."""
+    out = torch.empty_like(q)
+    level = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
+    tiles = TUNING.forward
+    torch.library.wrap_triton(forward)[_grid(q, tiles)](
+        q, k, v, rows, start, end, out, level, _scratch(q, tiles),
+        _scale(q) / math.log(2), *_numbers(q, rows, back), **_constants(q, tiles, clipped, causal),
+    )  # fmt: skip
+    return out, level
+
+
+@torch.library.triton_op("heedful::relative_backward", mutates_args={})
+def relative_backward(
+    dout: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    rows: Tensor,
+    start: Tensor,
+    end: Tensor,
+    out: Tensor,
+    level: Tensor,
+    back: int,
+    clipped: bool,
+    causal: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Gradients by q, k, v and rows."""
+    dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+    drows = torch.zeros(rows.shape, dtype=torch.float32, device=q.device)
+    delta = torch.empty_like(level)
+    numbers = (_scale(q) / math.log(2), _scale(q), *_numbers(q, rows, back))
+    tiles = TUNING.queries
+    torch.library.wrap_triton(queries)[_grid(q, tiles)](
+        q, k, v, rows, start, end, out, level, dout, dq, drows, delta, _scratch(q, tiles),
+        *numbers, **_constants(q, tiles, clipped, causal),
+    )  # fmt: skip
+    tiles = TUNING.keys
+    torch.library.wrap_triton(keys)[_grid(q, tiles)](
+        q, k, v, rows, start, end, level, delta, dout, dk, dv, _scratch(q, tiles),
+        *numbers, **_constants(q, tiles, clipped, causal),
+    )  # fmt: skip
+    return dq, dk, dv, drows.to(rows.dtype)
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    ctx.save_for_backward(*inputs[:6], *output)
+    ctx.settings = inputs[6:]
+    ctx.mark_non_differentiable(output[1])
+
+
+def _backward(ctx: Any, dout: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+    slopes = relative_backward(dout.contiguous(), *ctx.saved_tensors, *ctx.settings)
+    return (*slopes, None, None, None, None, None)
+
+
+relative_forward.register_autograd(_backward, setup_context=_remember)
+
+
+def _scale(q: Tensor) -> float:
+    return float(q.shape[3]) ** -0.5
+
+
+def _grid(q: Tensor, tiles: Tiles) -> tuple[int, int]:
+    batch, heads, length, _ = q.shape
+    return triton.cdiv(length, tiles.block), batch * heads
+
+
+def _numbers(q: Tensor, rows: Tensor, back: int) -> tuple[int, ...]:
+    return q.shape[1], q.shape[2], rows.shape[1], back
+
+
+def _scratch(q: Tensor, tiles: Tiles) -> Tensor:
+    """A tile for each program, where the skew goes through memory."""
+    programs = math.prod(_grid(q, tiles)) if TUNING.way == "scratch" else 0
+    return torch.empty(max(1, programs * tiles.block**2), dtype=torch.float32, device=q.device)
+
+
+def _constants(q: Tensor, tiles: Tiles, clipped: bool, causal: bool) -> dict[str, Any]:
+    return {
+        "WIDTH": q.shape[3],
+        "BLOCK": tiles.block,
+        "COLUMNS": max(16, triton.next_power_of_2(q.shape[3])),
+        "CLIPPED": clipped,
+        "CAUSAL": causal,
+        "WAY": WAYS[TUNING.way],
+        "PRECISION": "ieee" if q.dtype == torch.float32 else "tf32",
+        "num_warps": tiles.warps,
+        "num_stages": tiles.stages,
+    }

@@ -1,0 +1,147 @@
+"""Gradients of relative attention by queries and by the vectors, a program a block of queries."""
+
+import triton
+import triton.language as tl
+
+from heedful.nn.kernels.relative_tiles import (
+    add_vectors,
+    between,
+    by_distance,
+    by_key,
+    end_vector,
+    is_low,
+    numbers,
+    product,
+    put,
+    tokens,
+    up,
+    vectors,
+    visible,
+)
+
+
+@triton.jit
+def _slope(  # type: ignore[no-untyped-def]
+    q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+    BLOCK: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """The gradient by the scores of one tile, before they are scaled."""
+    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
+    seen = visible(first, j, start, end, BLOCK, CAUSAL)
+    share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
+    wanted = product(dout, tl.trans(v), PRECISION)
+    return share * (wanted - delta[:, None])
+
+
+@triton.jit
+def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Add what all keys beyond an end give to the vector of that end."""
+    column = tl.arange(0, COLUMNS)
+    x = tl.sum(sums[:, None] * q.to(tl.float32), 0) * by_scale
+    tl.atomic_add(table + row * WIDTH + column, x, mask=column < WIDTH, sem="relaxed")
+
+
+@triton.jit
+def queries(  # type: ignore[no-untyped-def]
+    q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, out_ptr, level_ptr, dout_ptr,
+    dq_ptr, dtable_ptr, delta_ptr, scratch_ptr,
+    scale, by_scale, heads, length, rows, back,
+    WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
+    CAUSAL: tl.constexpr, WAY: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """dq, each program's share of dtable, and delta, which the keys' pass needs."""
+    first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
+    row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
+    line = head.to(tl.int64) * length
+    table = table_ptr + head % heads * rows * WIDTH
+    dtable = dtable_ptr + head % heads * rows * WIDTH
+    scratch = scratch_ptr
+    scratch += (head.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)) * BLOCK * BLOCK
+    q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    dout = tokens(dout_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    out = tokens(out_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    level = numbers(level_ptr + line, first, length, 0.0, BLOCK)
+    start = numbers(start_ptr + row, first, length, length, BLOCK)
+    end = numbers(end_ptr + row, first, length, 0, BLOCK)
+    delta = tl.sum(dout.to(tl.float32) * out.to(tl.float32), 1)
+    at = first + tl.arange(0, BLOCK)
+    tl.store(delta_ptr + line + at, delta, mask=at < length)
+    k_ptr += base
+    v_ptr += base
+
+    begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
+    if CAUSAL:
+        stop = tl.minimum(stop, first + BLOCK)
+    own = 0 if CLIPPED else 1
+    near = between(up(first - back - BLOCK + 2 - own, BLOCK), begin, up(stop, BLOCK))
+    far = between(up(first + BLOCK - 1 + rows - 1 - back + own, BLOCK), near, up(stop, BLOCK))
+
+    dq = tl.zeros([BLOCK, COLUMNS], tl.float32)
+    sums = tl.zeros([BLOCK], tl.float32)
+    bias = tl.zeros([BLOCK, 1], tl.float32)
+    last = end_vector(table, 0, WIDTH, COLUMNS)
+    if CLIPPED:
+        bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+    for j in range(begin, near, BLOCK):
+        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        slope = _slope(
+            q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+            BLOCK, CAUSAL, PRECISION,
+        )  # fmt: skip
+        dq += product(slope.to(k.dtype), k, PRECISION)
+        sums += tl.sum(slope, 1)
+    if CLIPPED:
+        dq += sums[:, None] * last[None, :]
+        _add_end(dtable, 0, sums, q, by_scale, WIDTH, COLUMNS)
+
+    # What a block of distances is given comes from two tiles: as their high block, then as low.
+    behind = vectors(table, near - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
+    low = product(q, tl.trans(behind), PRECISION)
+    half = tl.zeros([BLOCK, BLOCK], tl.float32)
+    for j in range(near, far, BLOCK):
+        ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
+        high = product(q, tl.trans(ahead), PRECISION)
+        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        slope = _slope(
+            q, by_key(low, high, scratch, BLOCK, WAY), k, v, dout, delta, level, start, end,
+            first, j, scale, BLOCK, CAUSAL, PRECISION,
+        )  # fmt: skip
+        dq += product(slope.to(k.dtype), k, PRECISION)
+        given = by_distance(slope, scratch, BLOCK, WAY)
+        lower = is_low(BLOCK)
+        whole = (half + tl.where(lower, given, 0.0)).to(q.dtype)
+        half = tl.where(lower, 0.0, given)
+        dq += product(whole, behind, PRECISION)
+        add_vectors(
+            dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
+            j - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
+        )  # fmt: skip
+        low, behind = high, ahead
+    if far > near:
+        whole = half.to(q.dtype)
+        dq += product(whole, behind, PRECISION)
+        add_vectors(
+            dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
+            far - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
+        )  # fmt: skip
+
+    if not CAUSAL:
+        sums = tl.zeros([BLOCK], tl.float32)
+        last = end_vector(table, rows - 1, WIDTH, COLUMNS)
+        if CLIPPED:
+            bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+        for j in range(far, stop, BLOCK):
+            k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+            v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+            slope = _slope(
+                q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+                BLOCK, CAUSAL, PRECISION,
+            )  # fmt: skip
+            dq += product(slope.to(k.dtype), k, PRECISION)
+            sums += tl.sum(slope, 1)
+        if CLIPPED:
+            dq += sums[:, None] * last[None, :]
+            _add_end(dtable, rows - 1, sums, q, by_scale, WIDTH, COLUMNS)
+    put(dq_ptr + base, dq * by_scale, first, length, WIDTH, BLOCK, COLUMNS)

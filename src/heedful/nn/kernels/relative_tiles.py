@@ -1,0 +1,144 @@
+"""What the tiles of relative attention have in common: loading, masks, and the skew in a tile.
+
+A tile is BLOCK queries by BLOCK keys. The distances in it are two blocks of vectors, `low` and
+`high`, of which one is kept from the tile before: where tile (i, j) has distances from j - i on as
+its high block, the next one has them as its low block. Query a and key b of a tile are b - a apart,
+which is column b - a - 1 of the high block, or BLOCK more of the low one. So the blocks are joined
+into one, `a` columns of which are high, and row a of that is turned by a + 1 columns.
+"""
+
+import os
+
+import triton
+import triton.language as tl
+
+INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
+GATHER = tl.constexpr(0)  # the turn by picking registers
+SCRATCH = tl.constexpr(1)  # the turn by writing a tile and reading it elsewhere
+
+
+@triton.jit
+def product(a, b, PRECISION: tl.constexpr):  # type: ignore[no-untyped-def]
+    """a · b, added up in float32."""
+    if INTERPRETED:  # Triton's interpreter multiplies bfloat16 as if it were whole numbers
+        a, b = a.to(tl.float32), b.to(tl.float32)
+    return tl.dot(a, b, input_precision=PRECISION)
+
+
+@triton.jit
+def tokens(pointer, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Vectors of BLOCK tokens, [BLOCK, COLUMNS]; zeros beyond the last."""
+    at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
+    mask = (at < length)[:, None]
+    if WIDTH < COLUMNS:
+        mask = mask & (column < WIDTH)[None, :]
+    return tl.load(pointer + at[:, None] * WIDTH + column[None, :], mask=mask, other=0.0)
+
+
+@triton.jit
+def put(pointer, x, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Write vectors of BLOCK tokens."""
+    at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
+    mask = (at < length)[:, None]
+    if WIDTH < COLUMNS:
+        mask = mask & (column < WIDTH)[None, :]
+    place = pointer + at[:, None] * WIDTH + column[None, :]
+    tl.store(place, x.to(pointer.dtype.element_ty), mask=mask)
+
+
+@triton.jit
+def numbers(pointer, first, length, other, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    """One number for each of BLOCK tokens."""
+    at = first + tl.arange(0, BLOCK)
+    return tl.load(pointer + at, mask=at < length, other=other)
+
+
+@triton.jit
+def vectors(  # type: ignore[no-untyped-def]
+    table, first, rows, back, WIDTH: tl.constexpr,
+    BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
+):  # fmt: skip
+    """The vectors of BLOCK distances from `first` on; beyond, those of the ends or zeros."""
+    row, column = first + back + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
+    mask = ((row >= 0) & (row < rows) | CLIPPED)[:, None]
+    if WIDTH < COLUMNS:
+        mask = mask & (column < WIDTH)[None, :]
+    row = tl.minimum(tl.maximum(row, 0), rows - 1)
+    return tl.load(table + row[:, None] * WIDTH + column[None, :], mask=mask, other=0.0)
+
+
+@triton.jit
+def add_vectors(  # type: ignore[no-untyped-def]
+    table, x, first, rows, back, WIDTH: tl.constexpr,
+    BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
+):  # fmt: skip
+    """Add to the vectors of BLOCK distances from `first` on, others adding at the same time."""
+    row, column = first + back + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
+    mask = ((row >= 0) & (row < rows) | CLIPPED)[:, None]
+    if WIDTH < COLUMNS:
+        mask = mask & (column < WIDTH)[None, :]
+    row = tl.minimum(tl.maximum(row, 0), rows - 1)
+    tl.atomic_add(table + row[:, None] * WIDTH + column[None, :], x, mask=mask, sem="relaxed")
+
+
+@triton.jit
+def end_vector(table, row, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """One vector of the table, [COLUMNS], as float32."""
+    column = tl.arange(0, COLUMNS)
+    return tl.load(table + row * WIDTH + column, mask=column < WIDTH, other=0.0).to(tl.float32)
+
+
+@triton.jit
+def is_low(BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Where the joined block holds the low one."""
+    return tl.arange(0, BLOCK)[:, None] + tl.arange(0, BLOCK)[None, :] >= BLOCK - 1
+
+
+@triton.jit
+def by_key(low, high, scratch, BLOCK: tl.constexpr, WAY: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Scores by distance, of two blocks, as scores by key."""
+    a, b = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+    joined = tl.where(a + b >= BLOCK - 1, low, high)
+    return turned(joined, (b - a - 1) & (BLOCK - 1), scratch, BLOCK, WAY)
+
+
+@triton.jit
+def by_distance(x, scratch, BLOCK: tl.constexpr, WAY: tl.constexpr):  # type: ignore[no-untyped-def]
+    """The other way: scores by key as those of the joined block."""
+    a, b = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+    return turned(x, (b + a + 1) & (BLOCK - 1), scratch, BLOCK, WAY)
+
+
+@triton.jit
+def turned(x, place, scratch, BLOCK: tl.constexpr, WAY: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Row by row, the columns at `place`."""
+    if WAY == GATHER:
+        return tl.gather(x, place, 1)
+    else:
+        a, b = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+        tl.store(scratch + a * BLOCK + b, x)
+        tl.debug_barrier()  # all threads of the program have written
+        found = tl.load(scratch + a * BLOCK + place)
+        tl.debug_barrier()  # and have read, before anyone writes again
+        return found
+
+
+@triton.jit
+def visible(first_q, first_k, start, end, BLOCK: tl.constexpr, CAUSAL: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Which queries of a tile see which keys; `start` and `end` are the queries' spans."""
+    i, j = first_q + tl.arange(0, BLOCK)[:, None], first_k + tl.arange(0, BLOCK)[None, :]
+    seen = (j >= start[:, None]) & (j < end[:, None])
+    if CAUSAL:
+        seen = seen & (j <= i)
+    return seen
+
+
+@triton.jit
+def up(x, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    """The next whole block from `x` on; 0 for what is below."""
+    return (tl.maximum(x, 0) + BLOCK - 1) // BLOCK * BLOCK
+
+
+@triton.jit
+def between(x, low, high):  # type: ignore[no-untyped-def]
+    return tl.minimum(tl.maximum(x, low), high)

@@ -1,0 +1,28 @@
+"""Copying what is longer than anything trained on: whether places are counted or compared."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from heedful.problems.algorithmic import TEST_LONG, Identity
+from heedful.problems.base import Example
+from heedful.registry import problems
+
+
+@problems.register("copy_longer")
+@dataclass(frozen=True, kw_only=True)
+class CopyLonger(Identity):
+    """Say up to 32 symbols of 100 again. In `test_long` all are of 64, twice the longest trained
+    on."""
+
+    symbols: int = 100
+    train_length: int = 32
+    eval_length: int = 64
+
+    def examples(self, split: str, rng: random.Random) -> Iterator[Example]:
+        if split != TEST_LONG:
+            yield from super().examples(split, rng)
+        own = random.Random(f"{split}/{rng.getrandbits(64)}")
+        while True:
+            said = own.choices(range(self.symbols), k=self.eval_length)
+            yield {"inputs": said, "targets": self.answer(said)}

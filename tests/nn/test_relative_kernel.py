@@ -1,0 +1,193 @@
+"""The kernel for relative positions gives what `dense` gives: by Triton's interpreter."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from heedful.errors import UsageError
+from heedful.nn.attention import Attention, AttentionConfig
+from heedful.nn.kernels.dense import dense
+from heedful.nn.kernels.relative import along, refusal, relative, spans
+from heedful.nn.layout import Layout, line, ragged
+from heedful.nn.memory import Memory
+from heedful.nn.patterns import Causal, Full, Near, Visible
+from heedful.nn.relative import Shaw, ShawKeys, Skew
+from heedful.nn.sight import Sight
+
+INTERPRETED = """
+import sys
+import torch
+from heedful.nn.kernels.dense import dense, shared
+from heedful.nn.kernels.relative import relative
+from heedful.nn.kernels.relative_op import TUNING, Tiles
+from heedful.nn.layout import Layout, line, ragged
+from heedful.nn.patterns import Causal, Full, Visible
+from heedful.nn.relative import ShawKeys, Skew
+from heedful.nn.sight import Sight
+
+def packed(*lengths, length):
+    positions = torch.cat([torch.arange(n) for n in lengths])
+    segments = torch.cat([torch.full((n,), i + 1) for i, n in enumerate(lengths)])
+    gap = (0, length - len(positions))
+    pad = torch.nn.functional.pad
+    return Layout(pad(positions, gap)[None], pad(segments, gap)[None])
+
+def in_two_pieces():
+    return Layout(
+        torch.tensor([[0, 1, 2, 0, 1, 0, 3, 4, 5, 2, 3] + [0] * 6]),
+        torch.tensor([[1, 1, 1, 2, 2, 0, 1, 1, 1, 2, 2] + [0] * 6]),
+    )
+
+f32, bf16 = torch.float32, torch.bfloat16
+CASES = {
+    "causal": (Skew, 64, True, line(40, batch=1), 2, 32, f32),
+    "two_sided": (Skew, 64, False, line(40, batch=1), 2, 32, f32),
+    "none_beyond": (Skew, 9, True, line(50, batch=1), 1, 32, f32),
+    "none_beyond_on_both_sides": (Skew, 5, False, line(56, batch=1), 1, 32, f32),
+    "clipped": (ShawKeys, 7, True, line(50, batch=1), 1, 32, f32),
+    "clipped_on_both_sides": (ShawKeys, 3, False, line(56, batch=1), 1, 32, f32),
+    "clipped_to_one": (ShawKeys, 0, False, line(33, batch=1), 1, 32, f32),
+    "clipped_at_a_tile": (ShawKeys, 16, False, line(64, batch=1), 1, 32, f32),
+    "padded": (ShawKeys, 7, False, ragged([33, 0]), 1, 32, f32),
+    "packed": (Skew, 12, True, packed(19, 7, 11, length=40), 2, 32, f32),
+    "packed_two_sided": (ShawKeys, 6, False, packed(3, 30, 2, length=37), 1, 32, f32),
+    "in_two_pieces": (ShawKeys, 2, True, in_two_pieces(), 1, 32, f32),
+    "width_40": (Skew, 20, True, line(20, batch=1), 1, 40, f32),
+    "width_128": (ShawKeys, 5, False, line(20, batch=1), 1, 128, f32),
+    "bf16": (Skew, 40, True, line(40, batch=1), 1, 64, bf16),
+    "bf16_clipped": (ShawKeys, 4, False, line(40, batch=1), 1, 64, bf16),
+}
+
+def check(name, way, shared_rows, few_keys):
+    kind, far, causal, at, heads, width, dtype = CASES[name]
+    torch.manual_seed(0)
+    TUNING.way = way
+    TUNING.forward = TUNING.queries = TUNING.keys = Tiles(16, 4, 1)
+    bias = kind(heads, width, causal, far, shared_rows)
+    torch.nn.init.normal_(bias.keys.rows)
+    shape = (*at.positions.shape, width)
+    q = torch.randn(shape[0], heads, *shape[1:]).to(dtype).requires_grad_()
+    kv = [
+        torch.randn(shape[0], 1 if few_keys else heads, *shape[1:]).to(dtype).requires_grad_()
+        for _ in range(2)
+    ]
+    sight = Sight(Visible() & (Causal() if causal else Full()), at, at)
+    out = relative(q, *kv, sight, bias)
+    assert out.dtype == dtype
+    back = torch.randn(out.shape).to(dtype) * at.real[:, None, :, None]
+    found = torch.autograd.grad(out, [q, *kv, bias.keys.rows], back)
+
+    exact = kind(heads, width, causal, far, shared_rows).double()
+    with torch.no_grad():
+        exact.keys.rows.copy_(bias.keys.rows.to(dtype))
+    inputs = [x.detach().double().requires_grad_() for x in (q, *kv)]
+    wanted = dense(*inputs, sight, exact(inputs[0], at, at))
+    slopes = torch.autograd.grad(wanted, [*inputs, exact.keys.rows], back.double())
+    near = 2e-2 if dtype == bf16 else 2e-5
+    wanted = wanted * at.real[:, None, :, None]
+    for what, one, other in zip("out q k v rows".split(), (out, *found), (wanted, *slopes)):
+        one, other = one.detach().double(), other.detach()
+        far_off = float((one - other).norm() / other.norm().clamp(min=1))
+        assert far_off < near, (name, way, what, far_off)
+
+for name in sys.argv[2:] or CASES:
+    check(name, sys.argv[1], 0, False)
+check("causal", sys.argv[1], 1, True)
+"""
+
+
+@pytest.mark.parametrize(
+    "asked", [["gather"], ["scratch", "packed", "clipped_on_both_sides"]], ids=str
+)
+def test_outputs_and_gradients_are_those_of_dense(asked) -> None:
+    pytest.importorskip("triton")
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    command = [sys.executable, "-c", INTERPRETED, *asked]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"kind": Shaw}, "no vectors for values"),
+        ({"dropout": 0.1}, "no dropout of weights, and attention_dropout is 0.1"),
+        ({"keys": line(20)}, "whole rows only"),
+        ({"pattern": Visible() & Near(3)}, "no pattern Near"),
+        ({"width": 16}, "heads of 32 to 128 channels, and these have 16"),
+        ({"dtype": torch.float64}, "float32 and bfloat16, and this is torch.float64"),
+        ({}, "needs a GPU, and this is a cpu"),
+    ],
+    ids=lambda x: next(iter(x), "nothing") if isinstance(x, dict) else "",
+)
+def test_what_it_cannot_do_is_refused_in_words(asked, why, monkeypatch) -> None:
+    pytest.importorskip("triton")
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    at, width = line(20), asked.get("width", 32)
+    q = torch.randn(1, 2, 20, width, dtype=asked.get("dtype", torch.float32))
+    bias = asked.get("kind", ShawKeys)(2, width, True, 4)
+    sight = Sight(asked.get("pattern", Visible() & Causal()), at, asked.get("keys", at))
+    assert why in refusal(q, sight, bias, asked.get("dropout", 0.0))
+
+
+def test_by_name_it_is_used_or_refused_and_steps_are_plain() -> None:
+    config = AttentionConfig(bias="skew:9", kernel="relative")
+    part = Attention(64, 2, pattern=Causal(), config=config).eval()
+    x = torch.randn(1, 4, 64)
+    if not torch.cuda.is_available():
+        with pytest.raises(UsageError, match=r"'relative' needs .*Use kernel=auto"):
+            part(x, line(4))
+    memory = Memory()
+    steps = [part(x[:, i : i + 1], line(1, i), memory=memory) for i in range(4)]
+    usual = Attention(64, 2, pattern=Causal(), config=AttentionConfig(bias="skew:9")).eval()
+    usual.load_state_dict(part.state_dict())
+    torch.testing.assert_close(torch.cat(steps, 1), usual(x, line(4)))
+    for bias in ("none", "alibi"):
+        with pytest.raises(UsageError, match=f"the bias is {bias}.*skew:N"):
+            Attention(64, 2, pattern=Full(), config=AttentionConfig(bias=bias, kernel="relative"))
+
+
+def test_a_sequence_in_two_pieces_is_brought_together_and_back() -> None:
+    at = Layout(torch.tensor([[0, 1, 0, 0, 2, 1]]), torch.tensor([[1, 1, 2, 0, 1, 2]]))
+    found = spans(at)
+    assert found.order.tolist() == [[3, 0, 1, 4, 2, 5]]
+    assert found.start.tolist() == [[0, 1, 1, 1, 4, 4]]
+    assert found.end.tolist() == [[0, 4, 4, 4, 6, 6]]
+    x = torch.randn(1, 2, 6, 3)
+    assert torch.equal(along(along(x, found.order), found.back), x)
+    padded = spans(ragged([3, 2]))
+    assert padded.order is None
+    assert padded.start.tolist() == [[0, 0, 0], [0, 0, 2]]
+    assert padded.end.tolist() == [[3, 3, 3], [2, 2, 2]]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("way", ["gather", "scratch"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("width", [32, 40, 64, 128])
+@pytest.mark.parametrize(
+    ("kind", "causal"), [(Skew, True), (Skew, False), (ShawKeys, True), (ShawKeys, False)]
+)
+def test_on_a_gpu_it_gives_what_dense_gives(kind, causal, width, dtype, way, monkeypatch) -> None:
+    from heedful.nn.kernels.relative_op import TUNING
+
+    monkeypatch.setattr(TUNING, "way", way)
+    torch.manual_seed(0)
+    at = ragged([300, 190]).to("cuda")
+    bias = kind(2, width, causal, 100).cuda()
+    q, k, v, back = (torch.randn(2, 2, 300, width, device="cuda").to(dtype) for _ in range(4))
+    back = back * at.real[:, None, :, None]
+    inputs = [x.requires_grad_() for x in (q, k, v)]
+    sight = Sight(Visible() & (Causal() if causal else Full()), at, at)
+    out = relative(q, k, v, sight, bias)
+    found = [out, *torch.autograd.grad(out, [*inputs, bias.keys.rows], back)]
+    exact = [x.detach().double().requires_grad_() for x in inputs]
+    bias.double()
+    wanted = dense(*exact, sight, bias(exact[0], at, at)) * at.real[:, None, :, None]
+    slopes = torch.autograd.grad(wanted, [*exact, bias.keys.rows], back.double())
+    for one, other in zip(found, (wanted, *slopes), strict=True):
+        far = float((one.double() - other).norm() / other.norm())
+        assert far < (2e-2 if dtype == torch.bfloat16 else 1e-4)
