@@ -92,7 +92,7 @@ def on_grid(notes: Sequence[Note]) -> list[list[int]]:
     """Notes, times in sixteenths, on the grid: a channel a voice if there are up to four, else the
     four highest pitches that sound."""
     channels = {note.channel for note in notes}
-    apart = 1 < len(channels) and channels <= set(range(VOICES))
+    apart = len(channels) > 1 and channels <= set(range(VOICES))
     rows = max(round(note.end) for note in notes)
     grid = [[REST] * VOICES for _ in range(max(1, rows))]
     sounding: list[list[int]] = [[] for _ in grid]

@@ -6,8 +6,8 @@ Transformer", ICLR 2019, https://arxiv.org/abs/1809.04281. A key goes down (128 
 10 ms to 1 s pass (100), or it is from now on so loud (32). Times are rounded to 10 ms and loudness
 to 32 levels; all else of a piece comes back as it was.
 
-Departs from the paper: of notes that begin within the same 10 ms the lowest comes first, in place of
-the earliest, so that equal music has equal events.
+Departs from the paper: of notes that begin within the same 10 ms the lowest comes first, in place
+of the earliest, so that equal music has equal events.
 """
 
 from collections import deque
