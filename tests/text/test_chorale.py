@@ -55,7 +55,14 @@ def test_a_pitch_that_stays_is_one_note_of_its_voice() -> None:
         (0.0, 0.125, 48, 3),
         (0.125, 0.25, 50, 3),
     }
-    assert tokenizer().places(ids)[6:] == [(0.125, None), (0.125, 50), (0.25, 74)]
+    assert tokenizer().places(ids)[3:] == [
+        (0.0, 48, True),
+        (0.125, 72, False),
+        (0.125, 67, False),
+        (0.125, None, False),
+        (0.125, 50, True),
+        (0.25, 74, True),
+    ]
 
 
 def test_other_music_is_sung_by_its_highest_four_pitches() -> None:

@@ -124,7 +124,9 @@ def test_events_that_make_no_sense_are_played_as_far_as_they_do() -> None:
     ids = [PAD, RESERVED + ON + 60, UNK, RESERVED + WAIT + 4, EOS, RESERVED + OFF + 60]
     assert tokenizer().notes(ids) == [Note(0.0, 0.05, 60, 61)]
     places = [(0.0, None), (0.0, 60), (0.0, None), (0.0, None), (0.05, None), (0.05, 60)]
-    assert [tuple(place) for place in tokenizer().places(ids)] == places
+    assert [(place.time, place.pitch) for place in tokenizer().places(ids)] == places
+    assert [place.begins for place in tokenizer().places(ids)].index(True) == 1
+    assert sum(place.begins for place in tokenizer().places(ids)) == 1
 
 
 def test_kinds_are_counted() -> None:

@@ -38,6 +38,7 @@ class ChoraleTokenizer(MusicTokenizer):
 
     kind: ClassVar[str] = "chorale"
     words: tuple[str, ...] = WORDS
+    group: int = VOICES
 
     def heard(self, text: str) -> list[int]:
         return [symbol for row in on_grid(midi.read(text, sixteenths=True)) for symbol in row]
@@ -47,10 +48,16 @@ class ChoraleTokenizer(MusicTokenizer):
 
     def places(self, ids: Iterable[int]) -> list[Place]:
         done, found = 0, []
+        before = [REST] * VOICES
         for symbol in self._symbols(ids):
-            pitch = None if symbol is None or symbol == REST else symbol
-            found.append(Place(done // VOICES * SECONDS, pitch))
-            done += symbol is not None
+            time, voice = done // VOICES * SECONDS, done % VOICES
+            if symbol is None or symbol == REST:
+                found.append(Place(time))
+            else:
+                found.append(Place(time, symbol, symbol != before[voice]))
+            if symbol is not None:
+                before[voice] = symbol
+                done += 1
         return found
 
     def seconds(self, ids: Iterable[int]) -> float:

@@ -11,10 +11,12 @@ from heedful.text.specials import NAMES, RESERVED
 
 
 class Place(NamedTuple):
-    """Where a symbol stands in a piece: at which second, and on which key if it is about one."""
+    """Where a symbol stands in a piece: at which second, on which key if it is about one, and
+    whether a note begins by it."""
 
     time: float
-    pitch: int | None
+    pitch: int | None = None
+    begins: bool = False
 
 
 class MusicTokenizer(Tokenizer):
@@ -23,6 +25,7 @@ class MusicTokenizer(Tokenizer):
 
     lossless: ClassVar[bool] = False  # what it decodes to is the same music, not the same text
     words: tuple[str, ...]  # the symbols by number
+    group: int = 1  # symbols that belong together: a piece has a whole number of so many
 
     def __init__(self) -> None:
         self.size = RESERVED + len(self.words)

@@ -60,7 +60,7 @@ class PerformanceTokenizer(MusicTokenizer):
         now, found = 0, []
         for number in self._symbols(ids):
             key = None if number is None or number >= WAIT else number % KEYS
-            found.append(Place(now / STEPS, key))
+            found.append(Place(now / STEPS, key, number is not None and number < OFF))
             now += 0 if number is None else waited(number)
         return found
 
