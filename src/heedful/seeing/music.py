@@ -53,7 +53,8 @@ def owners(
         of = of_pitch.get(-1 if pitch is None else pitch, [])
         if begins:
             owner = next((i for i in of if notes[i].start == time and i not in begun), None)
-            begun |= {owner} - {None}  # type: ignore[arg-type]
+            if owner is not None:
+                begun.add(owner)
         else:
             sounding = [i for i in of if notes[i].start < time <= notes[i].end]
             owner = sounding[-1] if sounding else None
