@@ -48,6 +48,12 @@ class TestLooks:
         of = [None, 0, None, 0, 1, None, 2, None, 1, 2, None, 3, None, 3, 4, None, 4]
         assert owners(PERFORMANCE, ids, notes) == of
 
+    def test_a_key_struck_twice_at_once_is_two_notes(self) -> None:
+        ids = PERFORMANCE.encode("on60 on60 wait10 off60 wait10 off60")
+        notes = PERFORMANCE.notes(ids)
+        assert [note.end for note in notes] == [0.1, 0.2]
+        assert owners(PERFORMANCE, ids, notes)[:3] == [0, 1, None]
+
     def test_a_chorale_s_notes_are_its_voices(self) -> None:
         ids = CHORALE.encode("72 60 - 48 72 62 - 48 74 62 55 48")
         notes = CHORALE.notes(ids)

@@ -74,8 +74,9 @@ def test_changes_of_tempo_are_followed_wherever_they_stand() -> None:
 
 def test_ticks_of_frames_are_seconds_and_no_beats() -> None:
     data = bytearray(file([on(60), off(60, 500)]))
-    data[12:14] = bytes([256 - 25, 40])  # 25 frames a second, 40 ticks a frame
-    assert timed(parsed(bytes(data), "it")) == [(0.0, 0.5, 60)]
+    for frames, ticks, seconds in ((25, 40, 0.5), (30, 80, 500 / 2_400)):
+        data[12:14] = bytes([256 - frames, ticks])  # frames a second, ticks a frame
+        assert timed(parsed(bytes(data), "it")) == [(0.0, seconds, 60)]
     with pytest.raises(HeedfulError, match="counts seconds and no beats"):
         parsed(bytes(data), "it", sixteenths=True)
     data[12:14] = b"\0\0"

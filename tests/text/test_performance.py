@@ -121,6 +121,8 @@ def test_events_that_make_no_sense_are_played_as_far_as_they_do() -> None:
     assert played(events) == [Note(0.0, 0.2, 60, 61)]
     assert played([ON + 60]) == [Note(0.0, 0.01, 60, 61)]
     assert played([]) == []
+    twice = [ON + 60, WAIT + 9, OFF + 60, OFF + 60, WAIT]
+    assert played(twice) == [Note(0.0, 0.1, 60, 61)]
     ids = [PAD, RESERVED + ON + 60, UNK, RESERVED + WAIT + 4, EOS, RESERVED + OFF + 60]
     assert tokenizer().notes(ids) == [Note(0.0, 0.05, 60, 61)]
     places = [(0.0, None), (0.0, 60), (0.0, None), (0.0, None), (0.05, None), (0.05, 60)]
