@@ -17,6 +17,7 @@ from heedful.cli.attention import attention
 from heedful.cli.average import average
 from heedful.cli.bench import bench
 from heedful.cli.compare import compare
+from heedful.cli.compose import compose
 from heedful.cli.curves import curves
 from heedful.cli.decode import decode
 from heedful.cli.demo import demo
@@ -48,6 +49,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "decode": decode,
     "average": average,
+    "compose": compose,
     "attention": attention,
     "positions": positions,
     "residuals": residuals,

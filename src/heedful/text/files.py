@@ -7,7 +7,9 @@ from heedful.errors import HeedfulError, nearest
 from heedful.text.base import FORMAT, Tokenizer
 from heedful.text.bytes import ByteTokenizer
 from heedful.text.chars import CharacterTokenizer
+from heedful.text.chorale import ChoraleTokenizer
 from heedful.text.labels import LabelTokenizer
+from heedful.text.performance import PerformanceTokenizer
 from heedful.text.pictures import PictureTokenizer
 from heedful.text.subwords import SubwordTokenizer
 from heedful.text.symbols import SymbolTokenizer
@@ -26,6 +28,8 @@ KINDS: dict[str, type[Tokenizer]] = {
         PictureTokenizer,
         LabelTokenizer,
         TwoTextsTokenizer,
+        PerformanceTokenizer,
+        ChoraleTokenizer,
     )
 }
 

@@ -1,0 +1,74 @@
+"""What claims about music measure with."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from heedful.claims.base import claims
+from heedful.claims.music import PRESETS
+from heedful.claims.music_listening import heard_again, nats
+from heedful.config import vary
+from heedful.data.batch import Batch, pad
+from heedful.models.building import build
+from heedful.models.transformer import TransformerLMConfig
+from heedful.nn.losses import Smoothing
+from heedful.presets.music import RELATIVE
+from heedful.problems.music_motifs import Motifs
+from heedful.registry import presets
+from heedful.text.midi import Note
+from heedful.text.performance import Performance, played
+from heedful.text.specials import EOS, RESERVED
+
+
+def melody(keys: list[int], gap: float = 0.2) -> list[Note]:
+    return [Note(i * gap, i * gap + 0.1, key, 64) for i, key in enumerate(keys)]
+
+
+def test_a_figure_that_returns_on_another_key_is_heard_again() -> None:
+    motif = [60, 64, 62, 67]
+    assert heard_again(melody(motif)) == 0.0
+    assert heard_again(melody([*motif, *(key + 5 for key in motif)])) == pytest.approx(1 / 4)
+    assert heard_again(melody(motif * 8)) > 0.8
+    slower = melody([*motif, 50]) + [
+        n._replace(start=n.start * 2 + 5, end=n.end * 2 + 5) for n in melody(motif)
+    ]
+    assert heard_again(slower) == 0.0  # another rhythm is another figure
+    assert heard_again([]) == heard_again(melody([60, 61])) == 0.0
+
+
+def test_motifs_are_heard_again_more_than_chance_has_it() -> None:
+    made = [Motifs(between=b).melody(300, random.Random(3))[0] for b in (0, 60)]
+    assert heard_again(played(made[0])) > 0.5 > 0.2 > heard_again(played(made[1]))
+
+
+def test_nats_are_those_of_the_loss_without_the_end() -> None:
+    torch.manual_seed(1)
+    tokenizer = Performance().train([])
+    config = TransformerLMConfig(dim=16, layers=1, heads=2, ff=16, dropout=0.0)
+    model = build(config, {"targets": tokenizer}, shared=False, loss=Smoothing(amount=0.0)).eval()
+    rows = [[RESERVED + 60, RESERVED + 300, EOS], [RESERVED + 61, EOS]]
+    batch = Batch({"targets": pad(rows)})
+    found = nats(model, iter([batch]), torch.device("cpu"))
+    assert [len(one) for one in found] == [2, 1]
+    with torch.no_grad():
+        ends = model.logits(batch).log_softmax(-1)[[0, 1], [2, 1], EOS]
+        whole = float(model.loss(batch).nll)
+    assert sum(map(np.sum, found)) - float(ends.sum()) == pytest.approx(whole, rel=1e-5)
+
+
+@pytest.mark.parametrize("data", ["jsb", "motifs"])
+def test_arms_differ_in_what_is_claimed_and_in_nothing_else(data: str) -> None:
+    absolute, relative = (
+        presets.get(f"{PRESETS[name]}_{data}")() for name in ("absolute", "relative")
+    )
+    assert vary(absolute, RELATIVE) == relative != absolute
+    lstm = presets.get(f"{PRESETS['lstm']}_{data}")()
+    assert lstm.batch == absolute.batch and lstm.training.steps == absolute.training.steps
+    claim = {"jsb": "music_relative_attention", "motifs": "music_motif_continuation"}[data]
+    measure = claims.get(claim)().measure
+    assert measure.budget.steps == absolute.training.steps
+    longest = measure.config(measure.arms[0], 1, smoke=False).problem
+    window = longest.piece if data == "jsb" else longest.length + 1
+    assert window <= absolute.batch.limit
