@@ -92,9 +92,9 @@ def music_motif_continuation() -> Claim:
         paper=PAPER,
         statement="With relative attention a motif is taken up again, also beyond the length that "
         "was trained on.",
-        task="music_motifs, on the same keys: nats of what a returning motif leaves no doubt about, "
-        "within and beyond the trained length; and figures heard again in pieces that go on from "
-        "a motif",
+        task="music_motifs, returns on the same keys: nats of what a returning motif leaves no "
+        "doubt about, within and beyond the trained length; and figures heard again in pieces that "
+        "go on from a motif",
         targets=(
             AtMost("relative/rise", 0.05),
             Beats("absolute/rise", "relative/rise", by=0.1),
