@@ -19,6 +19,13 @@ WAYS = {
     "relative": {"model.positions": "none", "model.attention.bias": "shaw:16"},
     "sinusoid": {"model.positions": "sinusoid"},
 }
+# For copying, attention to oneself is kept near, in both: else places up to 32 can be counted from
+# the ends by either, and are.
+NEAR = {"model.attention.pattern": "near:4:4"}
+COPIED = {
+    "relative": {**NEAR, "model.positions": "none", "model.attention.bias": "shaw:4"},
+    "sinusoid": {**NEAR, "model.positions": "sinusoid"},
+}
 LONG = Reading(name="long", split="test_long", metrics=("exact_match",), checkpoint="latest")
 
 
@@ -36,7 +43,7 @@ def relative_attention_translation() -> Claim:
         statement="Self-attention that knows distances in place of places translates better, and "
         "goes on to lengths it was not trained on.",
         task="multi30k_en_de, test 2016, cased sacreBLEU; and copy_longer: trained on up to 32 "
-        "symbols, tested on 64",
+        "symbols, tested on 64, self-attention within 4 of oneself",
         targets=(
             Beats("relative/bleu", "sinusoid/bleu"),
             AtLeast("copy_relative/long_exact_match", 95.0),
@@ -89,7 +96,7 @@ COPYING = Trainings(
             settings=settings,
             readings=(Reading(metrics=("exact_match",), checkpoint="latest"), LONG),
         )
-        for name, settings in WAYS.items()
+        for name, settings in COPIED.items()
     ),
     budget=Budget(steps=4_000),
     small=Small(settings={**TINY_MODEL, **TINY_ALGORITHMIC, "problem.eval_length": 40}),

@@ -4,7 +4,7 @@ B batch, H heads, L length, E per head, R distances.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -17,6 +17,7 @@ from heedful.nn.kernels.relative_keys import keys
 from heedful.nn.kernels.relative_queries import queries
 
 WAYS = {"gather": 0, "scratch": 1}  # how the skew in a tile is done
+SMALLEST = 16  # side of a product that a GPU takes
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def relative_forward(
     """The output, and the level of each query's scores, [B, H, L]."""
     out = torch.empty_like(q)
     level = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
-    tiles = TUNING.forward
+    tiles = _fitting(q, TUNING.forward)
     torch.library.wrap_triton(forward)[_grid(q, tiles)](
         q, k, v, rows, start, end, out, level, _scratch(q, tiles),
         _scale(q) / math.log(2), *_numbers(q, rows, back), **_constants(q, tiles, clipped, causal),
@@ -110,12 +111,12 @@ def relative_backward(
     drows = torch.zeros(rows.shape, dtype=torch.float32, device=q.device)
     delta = torch.empty_like(level)
     numbers = (_scale(q) / math.log(2), _scale(q), *_numbers(q, rows, back))
-    tiles = TUNING.queries
+    tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries)[_grid(q, tiles)](
         q, k, v, rows, start, end, out, level, dout, dq, drows, delta, _scratch(q, tiles),
         *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
-    tiles = TUNING.keys
+    tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys)[_grid(q, tiles)](
         q, k, v, rows, start, end, level, delta, dout, dk, dv, _scratch(q, tiles),
         *numbers, **_constants(q, tiles, clipped, causal),
@@ -135,6 +136,13 @@ def _backward(ctx: Any, dout: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
 
 
 relative_forward.register_autograd(_backward, setup_context=_remember)
+
+
+def _fitting(q: Tensor, tiles: Tiles) -> Tiles:
+    """The same for bf16; in float32 all takes twice the room, so half as large."""
+    if q.dtype != torch.float32:
+        return tiles
+    return replace(tiles, block=max(SMALLEST, tiles.block // 2))
 
 
 def _scale(q: Tensor) -> float:
@@ -160,11 +168,11 @@ def _constants(q: Tensor, tiles: Tiles, clipped: bool, causal: bool) -> dict[str
     return {
         "WIDTH": q.shape[3],
         "BLOCK": tiles.block,
-        "COLUMNS": max(16, triton.next_power_of_2(q.shape[3])),
+        "COLUMNS": max(SMALLEST, triton.next_power_of_2(q.shape[3])),
         "CLIPPED": clipped,
         "CAUSAL": causal,
         "WAY": WAYS[TUNING.way],
-        "PRECISION": "ieee" if q.dtype == torch.float32 else "tf32",
+        "PRECISION": "tf32x3" if q.dtype == torch.float32 else "tf32",
         "num_warps": tiles.warps,
         "num_stages": tiles.stages,
     }
