@@ -10,6 +10,7 @@ from heedful.decoding.translator import Translator
 from heedful.distributed.processes import pick_device
 from heedful.errors import UsageError
 from heedful.runs.loading import load_model
+from heedful.text.music import MusicTokenizer
 from heedful.text.pictures import PictureTokenizer
 from heedful.text.tagged import TaggedTokenizer
 
@@ -24,7 +25,13 @@ class Served:
     sha256: str
 
     def __post_init__(self) -> None:
-        """What a model of pictures reads is the name of a file: no request may name any here."""
+        """What a model of pictures or of music reads may be the name of a file: no request may
+        name any here."""
+        if any(isinstance(one, MusicTokenizer) for one in self.translator.tokenizers.values()):
+            raise UsageError(
+                f"'{self.name}' reads music from files, and a request must not reach the files of "
+                "this machine: it cannot be served. Use heedful compose"
+            )
         if isinstance(self.translator.tokenizers.get("inputs"), PictureTokenizer):
             raise UsageError(
                 f"'{self.name}' reads pictures from files, and a request must not reach the files "
