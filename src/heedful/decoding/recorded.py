@@ -12,12 +12,13 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from heedful.data.batch import Batch, Rows
 from heedful.decoding.protocol import Decodable
 from heedful.errors import UsageError
+from heedful.nn.attention import attentions
 from heedful.nn.layout import Layout
 from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate, lengths
@@ -46,6 +47,8 @@ class Recorded:
 
     def __init__(self, model: Decodable) -> None:
         self.model = model
+        pooled = attentions(model).values() if isinstance(model, nn.Module) else ()
+        self.steady = all(part.pool is None for part in pooled)  # else keys do not come one a step
         self.tapes: OrderedDict[Hashable, Any] = OrderedDict()
         self.pool = torch.cuda.graph_pool_handle() if torch.cuda.is_available() else None
 
@@ -60,7 +63,7 @@ class Recorded:
 
     def step(self, ids: Tensor, memory: Memory) -> Tensor:
         assert isinstance(memory, Playing)
-        if not memory.is_regular or ids.shape[1] > 1:
+        if not (self.steady and memory.is_regular) or ids.shape[1] > 1:
             return self.model.step(ids, memory.as_it_is())
         shape = memory.shape()
         tape = self.tape(shape, lambda: Tape(self.model, memory.held, shape, self.pool))

@@ -34,7 +34,8 @@ def beam_search(
     left: list[tuple[list[int], Finished]] = []
     memory = recorded.start(batch)
     while True:
-        if state.tokens.shape[1] < config.beam or int(state.step) < prefix.longest:
+        growing = state.tokens.shape[1] < config.beam or not (recorded.steady and memory.is_regular)
+        if growing or int(state.step) < prefix.longest:
             state, done, failed = _plain(recorded, memory, state, config)
         else:
             state, done, failed = _replayed(recorded, memory, state, config)
