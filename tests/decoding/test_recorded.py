@@ -1,6 +1,9 @@
 """Recorded steps: what a search finds with them is what it finds without."""
 
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -81,6 +84,62 @@ def test_searches_find_the_same_with_recorded_steps(
             assert ours.score == pytest.approx(theirs.score, abs=1e-5)
     assert bool(taped.tapes) is not bool(config.coverage)
     assert config.coverage or len(taped.tapes) > 2  # of several rooms, and numbers of rows
+
+
+BY_KERNELS = """
+import random
+import sys
+from dataclasses import replace
+import torch
+from heedful.data.batch import Batch, pad
+from heedful.decoding import recorded as room
+from heedful.decoding.recorded import Recorded
+from heedful.decoding.search import decode
+from heedful.models.building import build
+from heedful.nn.attention import AttentionConfig
+from heedful.nn.losses import Smoothing
+from heedful.presets.base import Decode
+from heedful.registry import presets
+from heedful.text.specials import EOS
+
+device, many, size = sys.argv[1], sys.argv[1] == "cuda", 11
+room.OUTPUT, room.FEWEST = 4, 2
+
+def check(preset, config, traced=True, **settings):
+    torch.manual_seed(5)
+    made = replace(presets.get(preset)().model, layers=1, heads=2, **settings)
+    plain = build(made, {"inputs": size, "targets": size}, True, Smoothing()).to(device).eval()
+    for weights in plain.parameters():
+        weights.data.mul_(2.0)  # so that what it says is not the same everywhere
+    taped, rng = Recorded(plain), random.Random(3)
+    for _ in range(3 if many else 1):
+        lengths = [rng.randint(0, 4) for _ in range(13 if many else 3)]
+        lines = [[*(rng.randrange(3, size) for _ in range(n)), EOS] for n in lengths]
+        batch = Batch({"inputs": pad(lines)}).to(device)
+        one, other = decode(plain, batch, config), decode(plain, batch, config, recorded=taped)
+        assert [[h.ids for h in row] for row in one] == [[h.ids for h in row] for row in other]
+        for ours, theirs in zip(sum(one, []), sum(other, [])):
+            assert abs(ours.score - theirs.score) < 1e-4
+    assert taped.tapes
+    for tape in taped.tapes.values():
+        assert (tape.slate.trace is not None) is traced
+
+beam = Decode(beam=2, nbest=2, extra_length=20 if many else 4)
+turned = AttentionConfig(turn="rotary", kv_heads=1)
+check("transformer_tiny", beam)
+check("transformer_lm_tiny", replace(beam, beam=1, nbest=1))
+check("transformer_tiny", replace(beam, sample=True), norm="post", attention=turned)
+check("transformer_tiny", beam, traced=False, attention=AttentionConfig(bias="alibi"))
+"""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_searches_find_the_same_by_kernels(device: str) -> None:
+    pytest.importorskip("triton")
+    environment = {**os.environ, "TRITON_INTERPRET": "1" if device == "cpu" else "0"}
+    command = [sys.executable, "-c", BY_KERNELS, device]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("device", DEVICES)

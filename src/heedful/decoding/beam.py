@@ -160,10 +160,21 @@ def turn(
 
     `cuts` says that a row's limit may be reached by it.
     """
-    shape = state.tokens.shape
     logits = model.step(state.tokens.reshape(-1, 1), memory)[:, -1]
+    return choice(logits, state, config, cuts, None if looked_at is None else looked_at())
+
+
+def choice(
+    logits: Tensor,
+    state: BeamState,
+    config: Decode,
+    cuts: bool = True,
+    looked: Tensor | None = None,
+) -> tuple[BeamState, Tensor, Tensor, Tensor]:
+    """As `turn`, when the model has said what may follow, [B * K, V], and looked at, [B * K, S]."""
+    shape = state.tokens.shape
     log_probs = log_probabilities(logits).view(*shape, -1)
-    looked = None if looked_at is None else looked_at().view(*shape, -1)
+    looked = None if looked is None else looked.view(*shape, -1)
     bad = (not_numbers(log_probs) & (state.growing.total > NEVER)).any(dim=1)
     state, parents = advance(state, log_probs, looked, config)
     if cuts:

@@ -19,6 +19,7 @@ from heedful.data.batch import Batch, Rows
 from heedful.decoding.protocol import Decodable
 from heedful.errors import UsageError
 from heedful.nn.attention import attentions
+from heedful.nn.kernels.step import able
 from heedful.nn.layout import Layout
 from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate, lengths
@@ -47,14 +48,21 @@ class Recorded:
 
     def __init__(self, model: Decodable) -> None:
         self.model = model
-        pooled = attentions(model).values() if isinstance(model, nn.Module) else ()
-        self.steady = all(part.pool is None for part in pooled)  # else keys do not come one a step
+        parts = list(attentions(model).values()) if isinstance(model, nn.Module) else []
+        self.steady = all(part.pool is None for part in parts)  # else keys do not come one a step
+        self.parts = parts
         self.tapes: OrderedDict[Hashable, Any] = OrderedDict()
         self.pool = torch.cuda.graph_pool_handle() if torch.cuda.is_available() else None
 
     def forget(self) -> None:
         """Give back the memory of all recordings."""
         self.tapes.clear()
+
+    def slate(self, like: Memory, shape: Shape) -> Slate:
+        """A slate of this shape; rows are traced where a kernel can follow them."""
+        plain = bool(self.parts) and all(part.plain for part in self.parts)
+        traced = plain and all(able(part.to_out.weight) for part in self.parts)
+        return Slate(like, shape.rows, shape.sources, shape.output, traced=traced)
 
     def start(self, batch: Batch) -> "Playing":
         roomy = Batch({name: roomier(r) for name, r in batch.features.items()}, batch.examples)
@@ -66,7 +74,7 @@ class Recorded:
         if not (self.steady and memory.is_regular) or ids.shape[1] > 1:
             return self.model.step(ids, memory.as_it_is())
         shape = memory.shape()
-        tape = self.tape(shape, lambda: Tape(self.model, memory.held, shape, self.pool))
+        tape = self.tape(shape, lambda: Tape(self, memory.held, shape))
         return memory.play(tape, ids)
 
     def tape(self, key: Hashable, make: Callable[[], Recording]) -> Recording:
@@ -151,14 +159,14 @@ class Playing(Memory):
 class Tape:
     """A step over a slate, of one shape. What it gives is overwritten the next time."""
 
-    def __init__(self, model: Decodable, like: Memory, shape: Shape, pool: Any) -> None:
-        self.model = model
-        self.slate = Slate(like, shape.rows, shape.sources, shape.output)
+    def __init__(self, recorded: Recorded, like: Memory, shape: Shape) -> None:
+        self.model = recorded.model
+        self.slate = recorded.slate(like, shape)
         device = self.slate.place.device
         self.ids = torch.zeros(shape.rows, 1, dtype=torch.long, device=device)
         self.order = torch.zeros(shape.rows, dtype=torch.long, device=device)
-        self.staying = Take(self.step, device, pool)
-        self.moving = Take(self.moved_step, device, pool)
+        self.staying = Take(self.step, device, recorded.pool)
+        self.moving = Take(self.moved_step, device, recorded.pool)
 
     def play(self, ids: Tensor, order: Tensor | None) -> Tensor:
         """The logits after these ids, of rows that are first put in this order."""

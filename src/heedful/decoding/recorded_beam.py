@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from heedful.data.batch import Batch
-from heedful.decoding.beam import BeamState, Finished, begin, gone, hypotheses, turn
+from heedful.decoding.beam import BeamState, Finished, begin, choice, gone, hypotheses, turn
+from heedful.decoding.choosing import Chooser, able
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Decodable, Hypothesis
 from heedful.decoding.recorded import Playing, Recorded, Take, by_halves
 from heedful.decoding.scores import no_number
-from heedful.nn.slate import Slate, mapped, pour
+from heedful.nn.slate import mapped, pour
 from heedful.presets.base import Decode
 
 TURNS = 4  # between two looks
@@ -94,13 +95,14 @@ class Turns:
     ) -> None:
         shape, device = memory.shape(TURNS), state.limits.device
         self.model, self.config = recorded.model, config
-        self.slate = Slate(memory.held, shape.rows, shape.sources, shape.output)
+        self.slate = recorded.slate(memory.held, shape)
         step = torch.zeros(1, dtype=torch.long, device=device)
-        self.state: BeamState = mapped(torch.clone, replace(state, step=step))
+        self.state: BeamState = mapped(_copy, replace(state, step=step))
         self.places = torch.arange(shape.sources, device=device)
         self.order = torch.arange(shape.rows, device=device)  # that rows are yet to be put in
         self.done = torch.zeros(shape.sources, dtype=torch.bool, device=device)
         self.failed = torch.full((shape.sources,), NONE, device=device)
+        self.choose = Chooser(self.state, self.order, self.done, self.failed, config)
         self.take = Take(self.turn, device, recorded.pool)
 
     def load(self, state: BeamState) -> None:
@@ -113,12 +115,20 @@ class Turns:
     def turn(self) -> None:
         before = self.state.step
         self.slate.reorder(self.order)
-        state, parents, done, bad = turn(self.model, self.slate, self.state, self.config)
+        logits = self.model.step(self.state.tokens.reshape(-1, 1), self.slate)[:, -1]
         self.slate.advance()
+        if able(logits, self.config.beam):
+            self.choose(logits)
+            return
+        state, parents, done, bad = choice(logits, self.state, self.config)
         self.failed.copy_(torch.where(bad & (self.failed == NONE), before, self.failed))
         self.done.copy_(done)
         self.order.copy_(_rows(self.places, parents, self.config.beam))
         pour(state, self.state)
+
+
+def _copy(x: Tensor) -> Tensor:
+    return x.clone(memory_format=torch.contiguous_format)
 
 
 def _rows(places: Tensor, beams: Tensor, width: int | None = None) -> Tensor:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import torch
 from torch import nn
@@ -51,10 +52,12 @@ def decode(
             return sample(
                 steps, batch, limits, forced, chance, seeds, config.alpha, config.nbest, leave
             )
-        if config.coverage == 0 and (config.sample or config.beam == 1):
-            return greedy_search(steps, batch, limits, forced, config.alpha, leave)
-        if isinstance(steps, Recorded):
+        greedy = config.sample or config.beam == 1
+        if isinstance(steps, Recorded):  # with a beam of 1 it is greedy search
+            config = replace(config, beam=1) if greedy else config
             return recorded_beam.beam_search(steps, batch, limits, forced, config)
+        if greedy and config.coverage == 0:
+            return greedy_search(steps, batch, limits, forced, config.alpha, leave)
         return beam_search(steps, batch, limits, forced, config)
 
 

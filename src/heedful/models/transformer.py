@@ -16,10 +16,12 @@ from torch.nn import functional as F
 from heedful.models.base import ModelConfig
 from heedful.nn.attention import AttentionConfig, Encoded
 from heedful.nn.blocks import EPSILON, Block, Dropouts, Norm
+from heedful.nn.kernels.step import add_norm
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
 from heedful.nn.patterns import Causal, Full, Pattern
 from heedful.nn.positions import parse_positions
+from heedful.nn.slate import Slate
 from heedful.registry import models
 
 
@@ -63,7 +65,7 @@ class Stack(nn.Module):
         dropouts = Dropouts(c.dropout, c.attention_dropout, c.relu_dropout)
         self.dropout = c.dropout
         self.positions = parse_positions(c.positions, c.dim)
-        self.timed = c.residuals == "timing"
+        self.adds, self.timed = c.residuals == "add", c.residuals == "timing"
         self.layers = nn.ModuleList(
             Block(
                 c.dim,
@@ -89,11 +91,26 @@ class Stack(nn.Module):
     ) -> Float[Tensor, "B L D"]:
         signal = self.positions(at).to(x.dtype)
         x = F.dropout(x + signal, self.dropout, self.training)
+        if isinstance(memory, Slate) and memory.trace is not None and self.adds:
+            return self.step(x, at, source, memory)
         for number, layer in enumerate(self.layers):
             if self.timed and number:
                 x = x + signal
             x = layer(x, at, source, memory[number])
         return self.norm(x)
+
+    def step(
+        self,
+        x: Float[Tensor, "B 1 D"],
+        at: Layout,
+        source: Encoded | None,
+        memory: Memory,
+    ) -> Float[Tensor, "B 1 D"]:
+        """The layers, for one more token in a memory whose rows are traced."""
+        y: Tensor | None = None  # what is yet to be added
+        for number, layer in enumerate(self.layers):
+            x, y = layer.step(x, y, at, source, memory[number])  # type: ignore[operator]
+        return x if y is None else add_norm(x, y, self.norm)[1]  # type: ignore[arg-type]
 
 
 @models.register("transformer")

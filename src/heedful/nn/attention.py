@@ -23,12 +23,14 @@ from heedful.nn.kernels import Kernel, kernel
 from heedful.nn.kernels.blocks import missing
 from heedful.nn.kernels.dense import shared, weights
 from heedful.nn.kernels.relative import RELATIVE_KERNEL, refusal, relative, terms
+from heedful.nn.kernels.step import WIDEST, read_source, read_traced
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
-from heedful.nn.patterns import Causal, Pattern, Visible, parse_pattern
+from heedful.nn.patterns import Causal, Full, Pattern, Visible, parse_pattern
 from heedful.nn.pools import parse_pool
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight, sight
+from heedful.nn.slate import Slate
 from heedful.nn.turns import parse_turn
 
 
@@ -117,6 +119,8 @@ class Attention(nn.Module):
         source: Encoded | None = None,
         memory: Memory = FORGET,
     ) -> Float[Tensor, "B L D"]:
+        if isinstance(memory, Slate) and memory.trace is not None and self.plain:
+            return self.to_out(self.step(x, at, source, memory, memory.trace))
         if self.reads:
             assert source is not None and self.to_q is not None
             k, v = memory["source"].once(lambda: self.project(source.x))
@@ -134,6 +138,34 @@ class Attention(nn.Module):
                 keys = memory.see(at)
         out = self.attend(q, k, v, sight(self.pattern, at, keys))
         return self.to_out(rearrange(out, "b h (c l) e -> (b c) l (h e)", l=x.shape[1]))
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is the usual attention and no more, which has a kernel for single tokens."""
+        usual = all(term in (Visible(), Full(), Causal()) for term in terms(self.pattern))
+        rare = self.bias is not None or self.pool is not None or self.training
+        return usual and not rare and isinstance(self.kernel, Auto) and self.width <= WIDEST
+
+    def step(
+        self,
+        x: Float[Tensor, "B 1 D"],
+        at: Layout,
+        source: Encoded | None,
+        memory: Slate,
+        trace: Tensor,
+    ) -> Float[Tensor, "B 1 E"]:
+        """What one more token reads, in a memory whose rows are traced."""
+        if self.reads:
+            assert source is not None and self.to_q is not None
+            k, v = memory["source"].once(lambda: self.project(source.x))
+            q = rearrange(self.to_q(x), "b l (h e) -> b h l e", h=self.heads)
+            return read_source(q, k, v, (at.segments, source.at.segments))
+        q, k, v = self.split(x)
+        if self.turn is not None:
+            q, k = self.turn(q, at), self.turn(k, at)
+        keys, values = (kept.store for kept in memory.stores)
+        segments = at.segments, memory.mark(at)
+        return read_traced((q, k, v), keys, values, segments, trace, memory.place)
 
     def attend(
         self,

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from heedful.nn.attention import Attention, AttentionConfig, Encoded
 from heedful.nn.feed_forward import FeedForward
+from heedful.nn.kernels.step import add_norm
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
 from heedful.nn.patterns import Full, Pattern
@@ -46,6 +47,16 @@ class Residual(nn.Module):
         if self.adds:
             y = x + y
         return y if self.before else self.norm(y)
+
+    def step(
+        self, x: Tensor, y: Tensor | None, part: Callable[[Tensor], Tensor]
+    ) -> tuple[Tensor, Tensor | None]:
+        """As `forward`, for a token a row, and with what is yet to be added to `x`, before and
+        after: a sum and the norm of it are made together."""
+        if not self.before:
+            return add_norm(x, part(x), self.norm)[1], None
+        x, normed = (x, self.norm(x)) if y is None else add_norm(x, y, self.norm)
+        return x, part(normed)
 
 
 class Block(nn.Module):
@@ -98,3 +109,13 @@ class Block(nn.Module):
             read = self.reading
             x = self.reading_residual(x, lambda y: read(y, at, source, memory))
         return self.feed_forward_residual(x, self.feed_forward)
+
+    def step(
+        self, x: Tensor, y: Tensor | None, at: Layout, source: Encoded | None, memory: Memory
+    ) -> tuple[Tensor, Tensor | None]:
+        """As `forward`, with what is yet to be added to `x`, before and after."""
+        x, y = self.attention_residual.step(x, y, lambda z: self.attention(z, at, memory=memory))
+        if self.reading is not None and self.reading_residual is not None:
+            read = self.reading
+            x, y = self.reading_residual.step(x, y, lambda z: read(z, at, source, memory))
+        return self.feed_forward_residual.step(x, y, self.feed_forward)
