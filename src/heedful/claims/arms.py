@@ -38,6 +38,7 @@ class Arm:
     preset: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     readings: tuple[Reading, ...] = ()
+    seeds: tuple[int, ...] = ()  # where fewer will do than the claim's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +94,10 @@ class Trainings:
     def arm_names(self) -> tuple[str, ...]:
         return tuple(arm.name for arm in self.arms)
 
-    def seeds_of(self, context: Context) -> tuple[int, ...]:
-        """The seeds that are trained with."""
-        return self.seeds[:1] if context.smoke else context.seeds or self.seeds
+    def seeds_of(self, context: Context, arm: Arm | None = None) -> tuple[int, ...]:
+        """The seeds that are trained with: all of them, or those of an arm."""
+        usual = self.seeds if arm is None else arm.seeds or self.seeds
+        return self.seeds[:1] if context.smoke else context.seeds or usual
 
     def __call__(self, context: Context) -> Measured:
         seeds = self.seeds_of(context)
@@ -105,7 +107,7 @@ class Trainings:
         trained: list[Trained] = []
         reading_took = 0.0
         for arm in self.arms:
-            for seed in seeds if context.wants(arm.name) else ():
+            for seed in self.seeds_of(context, arm) if context.wants(arm.name) else ():
                 run = self.train(arm, seed, context)
                 trained.append(run)
                 curve[run.path.name] = points(run.path)

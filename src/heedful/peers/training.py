@@ -16,6 +16,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from heedful.data.batch import Batch
 from heedful.data.batching import Batching, Bucketed
@@ -30,6 +31,9 @@ from heedful.training.interval import Clock
 from heedful.training.step import mixed
 from heedful.training.twin import is_low
 
+MULTIPLE = 8  # lengths of padded batches on a GPU
+# Not cuDNN's, which plans anew for every shape: padded batches have many.
+ANY_SHAPE = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 TELLING = 10  # points of the curve between two words to a person
 
 
@@ -94,12 +98,12 @@ def train(
     loader = Loader(
         prepared.split(TRAIN),
         prepared.features,
-        batching(preset),
+        batching(preset, device),
         seed=training.seed,
         parts=training.parts,
         workers=training.workers,
     )
-    with closing(cast("Generator[Step]", loader.steps())) as steps:
+    with closing(cast("Generator[Step]", loader.steps())) as steps, sdpa_kernel(ANY_SHAPE):
         clock = Clock()
         while not lesson.steps or clock.seconds() < seconds:
             step = next(steps)
@@ -175,12 +179,14 @@ def lowered(precision: str, device: torch.device) -> AbstractContextManager[obje
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_low(precision, device))
 
 
-def batching(preset: Preset) -> Bucketed:
-    """One example a row, padded: the preset's budget of slots, and its longest example."""
+def batching(preset: Preset, device: torch.device) -> Bucketed:
+    """One example a row, padded: the preset's budget of slots, and its longest example. On a GPU
+    lengths are such as its matrix units want."""
     if isinstance(preset.batch, Bucketed):
         return preset.batch
     common = {f.name: getattr(preset.batch, f.name) for f in fields(Batching)}
-    return Bucketed(**{**common, "longest": preset.batch.limit})
+    multiple = MULTIPLE if device.type == "cuda" else 1
+    return Bucketed(**{**common, "longest": preset.batch.limit, "multiple": multiple})
 
 
 class Kept:
