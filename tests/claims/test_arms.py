@@ -84,6 +84,15 @@ def test_an_arm_may_do_with_fewer_seeds(context: Context, trained: list[str]) ->
     assert trained[3:] == ["theirs-seed1"]
 
 
+def test_runs_that_were_trained_side_by_side_are_said(context: Context) -> None:
+    assert not any("side by side" in note for note in quick()(context).notes)
+    file = context.runs / "theirs-seed1.json"
+    origin = json.loads(file.read_text())
+    ours = json.loads((context.runs / "ours-seed1.json").read_text())
+    file.write_text(json.dumps(origin | {"spans": ours["spans"]}))
+    assert any("side by side" in note for note in quick()(context).notes)
+
+
 def test_every_arm_gets_the_same_budget() -> None:
     trainings = quick(steps=7)
     for each in trainings.arms:
