@@ -16,13 +16,14 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention import sdpa_kernel
 
 from heedful.data.batch import Batch
 from heedful.data.batching import Batching, Bucketed
 from heedful.data.loader import Loader, Step
 from heedful.data.preparation import Prepared
 from heedful.errors import HeedfulError, UsageError
+from heedful.nn.kernels.fused import ANY_SHAPE
 from heedful.optim.averages import mean
 from heedful.presets.base import Preset, Training
 from heedful.problems.base import TRAIN
@@ -32,8 +33,6 @@ from heedful.training.step import mixed
 from heedful.training.twin import is_low
 
 MULTIPLE = 8  # lengths of padded batches on a GPU
-# Not cuDNN's, which plans anew for every shape: padded batches have many.
-ANY_SHAPE = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 TELLING = 10  # points of the curve between two words to a person
 
 
