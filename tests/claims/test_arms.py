@@ -76,6 +76,23 @@ def test_seeds_add_runs_and_leave_the_others(context: Context, trained: list[str
     assert set(measured.numbers["ours/exact_match"].by_seed) == {1, 3}
 
 
+def test_an_arm_may_do_with_fewer_seeds(context: Context, trained: list[str]) -> None:
+    few = quick(arm("ours"), replace(arm("theirs"), seeds=(2,)), seeds=(1, 2))
+    assert set(few(context).numbers["theirs/exact_match"].by_seed) == {2}
+    assert trained == ["ours-seed1", "ours-seed2", "theirs-seed2"]
+    few(replace(context, seeds=(1,), only=("theirs",)))
+    assert trained[3:] == ["theirs-seed1"]
+
+
+def test_runs_that_were_trained_side_by_side_are_said(context: Context) -> None:
+    assert not any("side by side" in note for note in quick()(context).notes)
+    file = context.runs / "theirs-seed1.json"
+    origin = json.loads(file.read_text())
+    ours = json.loads((context.runs / "ours-seed1.json").read_text())
+    file.write_text(json.dumps(origin | {"spans": ours["spans"]}))
+    assert any("side by side" in note for note in quick()(context).notes)
+
+
 def test_every_arm_gets_the_same_budget() -> None:
     trainings = quick(steps=7)
     for each in trainings.arms:

@@ -9,7 +9,7 @@ import pytest
 from heedful.claims.arms import Small, Trainings
 from heedful.claims.base import Claim, Context, claims
 from heedful.claims.peers import WithPeers
-from heedful.claims.runner import reproduce
+from heedful.claims.runner import reproduce, reproduce_part
 from heedful.claims.transformer import TINY_MODEL
 from heedful.metrics.base import metrics
 
@@ -24,6 +24,14 @@ def test_the_code_of_every_claim_runs(name: str, context: Context, tmp_path: Pat
     aimed = {target["number"] for target in made["target"]}
     aimed |= {target["other"] for target in made["target"] if "other" in target}
     assert aimed <= set(made["measured"]), "a target that nothing measures"
+
+
+def test_a_curve_over_distances_can_be_made_arm_by_arm(context: Context) -> None:
+    part = replace(context, budget="smoke", only=("recurrence_64",))
+    measured = reproduce_part("attention_path_length", part)
+    assert "recurrence_64/token_accuracy" in measured.numbers
+    assert [point["distance"] for point in measured.curve["recurrence"]] == [64]
+    assert list(measured.curve) == ["recurrence"]
 
 
 def trainings_of(claim: Claim) -> Trainings:

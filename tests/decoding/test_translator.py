@@ -6,7 +6,11 @@ import torch
 from heedful.decoding import translator as translator_file
 from heedful.decoding.translator import Translator
 from heedful.errors import HeedfulError, UsageError
+from heedful.models.building import build
+from heedful.nn.losses import Smoothing
+from heedful.nn.slate import _tensors
 from heedful.presets.base import Decode
+from heedful.registry import presets
 from heedful.text.specials import EOS
 from heedful.text.symbols import SymbolTokenizer
 from heedful.text.tagged import Addressed, TaggedTokenizer
@@ -117,6 +121,33 @@ def test_batches_stay_under_the_budget_with_the_beam_counted(model, symbols):
     sizes.clear()
     Translator(model, symbols, dataclasses.replace(CONFIG, batch_tokens=1)).decode(TEXTS)
     assert len(sizes) == 7  # a line that is over the budget goes alone
+
+
+def test_one_long_line_among_many_takes_no_more_memory_than_they_do(symbols):
+    torch.manual_seed(0)
+    config = presets.get("transformer_tiny")().model
+    sizes = {name: tokenizer.size for name, tokenizer in symbols.items()}
+    real = build(config, sizes, True, Smoothing()).eval()
+    step, held = real.step, []
+
+    def watched(ids, memory):
+        found = step(ids, memory)
+        held.append(sum(x.numel() for x in _tensors(memory)))
+        return found
+
+    real.step = watched
+    settings = Decode(beam=4, extra_length=2, batch_tokens=256, longest_input=600)
+    translator = Translator(real, symbols, settings)
+    short = [" ".join(str((i * j) % 30) for j in range(2, 4 + i % 3)) for i in range(120)]
+
+    def peak(texts):
+        held.clear()
+        assert all(line.error is None for line in translator.decode(texts))
+        return max(held), len(held)
+
+    usual, steps = peak(short)
+    highest, more = peak([*short[:99], " ".join(["7"] * 99), *short[99:]])
+    assert highest <= usual and more > steps + 80  # it was decoded, to its own length
 
 
 def test_a_stream_gives_the_same_and_holds_one_window(model, symbols):

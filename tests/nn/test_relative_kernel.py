@@ -18,7 +18,6 @@ from heedful.nn.relative import Shaw, ShawKeys, Skew
 from heedful.nn.sight import Sight
 
 INTERPRETED = """
-import sys
 import torch
 from heedful.nn.kernels.dense import dense, shared
 from heedful.nn.kernels.relative import relative
@@ -61,10 +60,9 @@ CASES = {
     "bf16_clipped": (ShawKeys, 4, False, line(40, batch=1), 1, 64, bf16),
 }
 
-def check(name, way, shared_rows, few_keys):
+def check(name, shared_rows, few_keys):
     kind, far, causal, at, heads, width, dtype = CASES[name]
     torch.manual_seed(0)
-    TUNING.way = way
     TUNING.forward = TUNING.queries = TUNING.keys = Tiles(16, 4, 1)
     bias = kind(heads, width, causal, far, shared_rows)
     torch.nn.init.normal_(bias.keys.rows)
@@ -91,21 +89,18 @@ def check(name, way, shared_rows, few_keys):
     for what, one, other in zip("out q k v rows".split(), (out, *found), (wanted, *slopes)):
         one, other = one.detach().double(), other.detach()
         far_off = float((one - other).norm() / other.norm().clamp(min=1))
-        assert far_off < near, (name, way, what, far_off)
+        assert far_off < near, (name, what, far_off)
 
-for name in sys.argv[2:] or CASES:
-    check(name, sys.argv[1], 0, False)
-check("causal", sys.argv[1], 1, True)
+for name in CASES:
+    check(name, 0, False)
+check("causal", 1, True)
 """
 
 
-@pytest.mark.parametrize(
-    "asked", [["gather"], ["scratch", "packed", "clipped_on_both_sides"]], ids=str
-)
-def test_outputs_and_gradients_are_those_of_dense(asked) -> None:
+def test_outputs_and_gradients_are_those_of_dense() -> None:
     pytest.importorskip("triton")
     environment = {**os.environ, "TRITON_INTERPRET": "1"}
-    command = [sys.executable, "-c", INTERPRETED, *asked]
+    command = [sys.executable, "-c", INTERPRETED]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -165,16 +160,12 @@ def test_a_sequence_in_two_pieces_is_brought_together_and_back() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("way", ["gather", "scratch"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("width", [32, 40, 64, 128])
 @pytest.mark.parametrize(
     ("kind", "causal"), [(Skew, True), (Skew, False), (ShawKeys, True), (ShawKeys, False)]
 )
-def test_on_a_gpu_it_gives_what_dense_gives(kind, causal, width, dtype, way, monkeypatch) -> None:
-    from heedful.nn.kernels.relative_op import TUNING
-
-    monkeypatch.setattr(TUNING, "way", way)
+def test_on_a_gpu_it_gives_what_dense_gives(kind, causal, width, dtype) -> None:
     torch.manual_seed(0)
     at = ragged([300, 190]).to("cuda")
     bias = kind(2, width, causal, 100).cuda()

@@ -28,7 +28,7 @@ from .conftest import CPU, Counting, new
 
 def first_step(preset: Preset, prepared: Prepared, parts: int = 1) -> Step:
     loader = Loader(
-        prepared.split("train"), prepared.features, batching(preset), seed=1, parts=parts
+        prepared.split("train"), prepared.features, batching(preset, CPU), seed=1, parts=parts
     )
     with closing(loader.steps()) as steps:
         return next(steps)
@@ -179,11 +179,12 @@ def test_steps_of_several_parts_are_steps_of_all_their_tokens(
 def test_batches_have_our_budget_whatever_ours_are() -> None:
     packed = presets.get("transformer_tatoeba")()
     assert isinstance(packed.batch, Packed)
-    made = batching(packed)
+    made = batching(packed, CPU)
     assert isinstance(made, Bucketed)
     assert (made.tokens, made.limit) == (packed.batch.tokens, packed.batch.limit)
+    assert made.multiple == 1 and batching(packed, torch.device("cuda")).multiple == 8
     padded = vary(packed, {"batch": Bucketed(tokens=99, multiple=3)})
-    assert batching(padded) is padded.batch
+    assert batching(padded, CPU) is padded.batch
 
 
 def test_the_last_weights_are_averaged_as_ours_are() -> None:

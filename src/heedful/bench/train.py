@@ -27,7 +27,7 @@ from heedful.distributed.processes import Processes
 from heedful.errors import HeedfulError, UsageError, nearest
 from heedful.models.base import ModelConfig
 from heedful.peers import marian, torch_transformer, x_transformers
-from heedful.peers.training import Mover
+from heedful.peers.training import MULTIPLE, Mover
 from heedful.presets.base import Preset
 from heedful.runs.config import RunConfig
 from heedful.runs.loading import make_model
@@ -40,7 +40,6 @@ MODES: dict[str, dict[str, bool]] = {
     "compiled": {"training.compile": True, "training.capture": True},
 }
 PRECISIONS = ("fp32", "bf16")
-MULTIPLE = 8  # lengths of padded batches on a GPU, whose matrix units want them so
 COLUMNS = ("tflops", "share_of_matmul", "peak_gb", "reserved_gb", "padding", "share_of_step")
 
 Build = Callable[[ModelConfig, int], nn.Module]

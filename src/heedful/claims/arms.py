@@ -3,8 +3,9 @@
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ class Arm:
     preset: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     readings: tuple[Reading, ...] = ()
+    seeds: tuple[int, ...] = ()  # where fewer will do than the claim's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +95,10 @@ class Trainings:
     def arm_names(self) -> tuple[str, ...]:
         return tuple(arm.name for arm in self.arms)
 
-    def seeds_of(self, context: Context) -> tuple[int, ...]:
-        """The seeds that are trained with."""
-        return self.seeds[:1] if context.smoke else context.seeds or self.seeds
+    def seeds_of(self, context: Context, arm: Arm | None = None) -> tuple[int, ...]:
+        """The seeds that are trained with: all of them, or those of an arm."""
+        usual = self.seeds if arm is None else arm.seeds or self.seeds
+        return self.seeds[:1] if context.smoke else context.seeds or usual
 
     def __call__(self, context: Context) -> Measured:
         seeds = self.seeds_of(context)
@@ -105,7 +108,7 @@ class Trainings:
         trained: list[Trained] = []
         reading_took = 0.0
         for arm in self.arms:
-            for seed in seeds if context.wants(arm.name) else ():
+            for seed in self.seeds_of(context, arm) if context.wants(arm.name) else ():
                 run = self.train(arm, seed, context)
                 trained.append(run)
                 curve[run.path.name] = points(run.path)
@@ -127,7 +130,11 @@ class Trainings:
             curve=curve,
             seeds=seeds,
             seconds=math.fsum(run.seconds for run in trained) + reading_took,
-            notes=(*self.notes, *(note for run in trained for note in run.notes)),
+            notes=(
+                *self.notes,
+                *(note for run in trained for note in run.notes),
+                *side_by_side(trained),
+            ),
             commits=tuple(dict.fromkeys(c for run in trained for c in run.origin["commits"])),
             hardware=tuple(dict.fromkeys(h for run in trained for h in run.origin["hardware"])),
         )
@@ -168,7 +175,7 @@ class Trainings:
         resume = (path / NAME).exists()
         origin = joined(read_origin(path) if resume else NOWHERE, context.device)
         origin.pop("scores", None)  # of before it went on
-        began = time.monotonic()
+        began, hour = time.monotonic(), time.time()
         notes: tuple[str, ...] = ()
         try:
             train(
@@ -189,6 +196,7 @@ class Trainings:
             notes = (f"{path.name} stopped: {error}",)
         finally:
             origin["seconds"] += time.monotonic() - began
+            origin["spans"] = [*origin["spans"], [hour, time.time()]]
             durable.write_file(_origin_of(path), json.dumps(origin, indent=1) + "\n")
         return Trained(path, origin, notes)
 
@@ -239,7 +247,7 @@ def _finished(path: Path, config: RunConfig, context: Context) -> bool:
     return averaged and (patient or (newest.step or 0) >= training.steps)
 
 
-NOWHERE: dict[str, Any] = {"commits": [], "hardware": [], "seconds": 0.0}
+NOWHERE: dict[str, Any] = {"commits": [], "hardware": [], "seconds": 0.0, "spans": []}
 
 
 def _origin_of(path: Path) -> Path:
@@ -268,6 +276,16 @@ def joined(origin: dict[str, Any], device: str) -> dict[str, Any]:
         **origin,
         **{k: list(dict.fromkeys([*origin[k], said])) for k, said in here.items()},
     }
+
+
+def side_by_side(runs: Iterable[Trained]) -> Iterator[str]:
+    """What is to be said where runs were trained at the same time."""
+    spans = sorted(span for run in runs for span in run.origin["spans"])
+    if any(later[0] < earlier[1] for earlier, later in pairwise(spans)):
+        yield (
+            "runs were trained side by side, so `seconds` and `tokens_per_second` may be those of "
+            "a machine that is shared"
+        )
 
 
 def records(path: Path) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """How far apart two symbols may stand and still be joined, by how long the path between them is."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from heedful.claims.arms import Arm, Budget, Small, Trainings
 from heedful.claims.base import Baseline, Claim, Context, Measured, Paper, Point, claims
@@ -39,20 +39,29 @@ def attention_path_length() -> Claim:
         ),
         baselines=(Baseline(name="LSTM", number=f"recurrence_{DISTANCES[-1]}/token_accuracy"),),
         cost="40 minutes on two CPU cores, 10 on a GPU",
-        measure=measure,
+        measure=OverDistances(trainings=TRAININGS),
     )
 
 
-def measure(context: Context) -> Measured:
-    """Train each family at each distance; what comes out is a curve over distances."""
-    measured = TRAININGS(context)
-    curve: dict[str, list[Point]] = {}
-    for family in FAMILIES:
-        for distance in DISTANCES:
-            number = measured.numbers[f"{family}_{distance}/token_accuracy"]
-            point = {"distance": distance, "token_accuracy": number.mean}
-            curve.setdefault(family, []).append(point)
-    return replace(measured, curve=curve)
+@dataclass(frozen=True, kw_only=True)
+class OverDistances:
+    """Measures by training each family at each distance; what comes out is a curve over them."""
+
+    trainings: Trainings
+
+    def arm_names(self) -> tuple[str, ...]:
+        return self.trainings.arm_names()
+
+    def __call__(self, context: Context) -> Measured:
+        measured = self.trainings(context)
+        curve: dict[str, list[Point]] = {}
+        for family in FAMILIES:
+            for distance in DISTANCES:
+                number = measured.numbers.get(f"{family}_{distance}/token_accuracy")
+                if number is not None:
+                    point = {"distance": distance, "token_accuracy": number.mean}
+                    curve.setdefault(family, []).append(point)
+        return replace(measured, curve=curve)
 
 
 TRAININGS = Trainings(

@@ -73,7 +73,7 @@ class WithPeers:
         made = [
             (peer, seed, self.train(peer, seed, context))
             for peer in wanted
-            for seed in measured.seeds
+            for seed in self.ours.seeds_of(context, self.arm(peer))
         ]
         numbers: dict[str, dict[int, float]] = {}
         signatures: dict[str, str] = {}

@@ -16,12 +16,14 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.attention import sdpa_kernel
 
 from heedful.data.batch import Batch
 from heedful.data.batching import Batching, Bucketed
 from heedful.data.loader import Loader, Step
 from heedful.data.preparation import Prepared
 from heedful.errors import HeedfulError, UsageError
+from heedful.nn.kernels.fused import ANY_SHAPE
 from heedful.optim.averages import mean
 from heedful.presets.base import Preset, Training
 from heedful.problems.base import TRAIN
@@ -30,6 +32,7 @@ from heedful.training.interval import Clock
 from heedful.training.step import mixed
 from heedful.training.twin import is_low
 
+MULTIPLE = 8  # lengths of padded batches on a GPU
 TELLING = 10  # points of the curve between two words to a person
 
 
@@ -94,12 +97,12 @@ def train(
     loader = Loader(
         prepared.split(TRAIN),
         prepared.features,
-        batching(preset),
+        batching(preset, device),
         seed=training.seed,
         parts=training.parts,
         workers=training.workers,
     )
-    with closing(cast("Generator[Step]", loader.steps())) as steps:
+    with closing(cast("Generator[Step]", loader.steps())) as steps, sdpa_kernel(ANY_SHAPE):
         clock = Clock()
         while not lesson.steps or clock.seconds() < seconds:
             step = next(steps)
@@ -175,12 +178,14 @@ def lowered(precision: str, device: torch.device) -> AbstractContextManager[obje
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_low(precision, device))
 
 
-def batching(preset: Preset) -> Bucketed:
-    """One example a row, padded: the preset's budget of slots, and its longest example."""
+def batching(preset: Preset, device: torch.device) -> Bucketed:
+    """One example a row, padded: the preset's budget of slots, and its longest example. On a GPU
+    lengths are such as its matrix units want."""
     if isinstance(preset.batch, Bucketed):
         return preset.batch
     common = {f.name: getattr(preset.batch, f.name) for f in fields(Batching)}
-    return Bucketed(**{**common, "longest": preset.batch.limit})
+    multiple = MULTIPLE if device.type == "cuda" else 1
+    return Bucketed(**{**common, "longest": preset.batch.limit, "multiple": multiple})
 
 
 class Kept:

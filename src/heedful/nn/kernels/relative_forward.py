@@ -4,6 +4,8 @@ Keys so far behind, or so far ahead, that all of a tile is beyond the vectors ne
 them: there the score is one number a query, or none.
 """
 
+from typing import no_type_check
+
 import triton
 import triton.language as tl
 
@@ -22,7 +24,8 @@ from heedful.nn.kernels.relative_tiles import (
 
 
 @triton.jit
-def _taken_in(  # type: ignore[no-untyped-def]
+@no_type_check
+def _taken_in(
     total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length,
     WIDTH: tl.constexpr, scale,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
@@ -42,18 +45,17 @@ def _taken_in(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def forward(  # type: ignore[no-untyped-def]
-    q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, out_ptr, level_ptr, scratch_ptr,
+@no_type_check
+def forward(
+    q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, out_ptr, level_ptr,
     scale, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
-    CAUSAL: tl.constexpr, WAY: tl.constexpr, PRECISION: tl.constexpr,
+    CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """What queries read, and the base-2 logarithm of each one's sum, for the way back."""
     first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
     row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
     table = table_ptr + head % heads * rows * WIDTH
-    scratch = scratch_ptr
-    scratch += (head.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)) * BLOCK * BLOCK
     q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     start = numbers(start_ptr + row, first, length, length, BLOCK)
     end = numbers(end_ptr + row, first, length, 0, BLOCK)
@@ -90,7 +92,7 @@ def forward(  # type: ignore[no-untyped-def]
         ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
         total, highest, read = _taken_in(
-            total, highest, read, q, by_key(low, high, scratch, BLOCK, WAY), k_ptr, v_ptr, start,
+            total, highest, read, q, by_key(low, high, BLOCK), k_ptr, v_ptr, start,
             end, first, j, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
         low = high

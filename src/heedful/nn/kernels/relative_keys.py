@@ -1,5 +1,7 @@
 """Gradients of relative attention by keys and values, a program for each block of keys."""
 
+from typing import no_type_check
+
 import triton
 import triton.language as tl
 
@@ -18,7 +20,8 @@ from heedful.nn.kernels.relative_tiles import (
 
 
 @triton.jit
-def _heard(  # type: ignore[no-untyped-def]
+@no_type_check
+def _heard(
     dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, start_ptr, end_ptr,
     i, first, length, WIDTH: tl.constexpr, scale,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
@@ -40,20 +43,19 @@ def _heard(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def keys(  # type: ignore[no-untyped-def]
+@no_type_check
+def keys(
     q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, level_ptr, delta_ptr, dout_ptr,
-    dk_ptr, dv_ptr, scratch_ptr,
+    dk_ptr, dv_ptr,
     scale, by_scale, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
-    CAUSAL: tl.constexpr, WAY: tl.constexpr, PRECISION: tl.constexpr,
+    CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """dk and dv. Queries after the block are further and further ahead of it."""
     first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
     row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
     line = head.to(tl.int64) * length
     table = table_ptr + head % heads * rows * WIDTH
-    scratch = scratch_ptr
-    scratch += (head.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)) * BLOCK * BLOCK
     k = tokens(k_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     v = tokens(v_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     start_ptr += row
@@ -92,7 +94,7 @@ def keys(  # type: ignore[no-untyped-def]
         low = product(q, tl.trans(behind), PRECISION)
         high = product(q, tl.trans(ahead), PRECISION)
         dk, dv = _heard(
-            dk, dv, k, v, q, by_key(low, high, scratch, BLOCK, WAY), dout_ptr, level_ptr,
+            dk, dv, k, v, q, by_key(low, high, BLOCK), dout_ptr, level_ptr,
             delta_ptr, start_ptr, end_ptr, i, first, length, WIDTH, scale,
             BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip

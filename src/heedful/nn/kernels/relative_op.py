@@ -16,7 +16,6 @@ from heedful.nn.kernels.relative_forward import forward
 from heedful.nn.kernels.relative_keys import keys
 from heedful.nn.kernels.relative_queries import queries
 
-WAYS = {"gather": 0, "scratch": 1}  # how the skew in a tile is done
 SMALLEST = 16  # side of a product that a GPU takes
 
 
@@ -33,10 +32,9 @@ class Tiles:
 class Tuning:
     """The numbers that speed depends on, and no result: whoever measures may set them."""
 
-    way: str = "gather"
-    forward: Tiles = Tiles(64, 8, 2)
-    queries: Tiles = Tiles(64, 8, 1)
-    keys: Tiles = Tiles(64, 8, 1)
+    forward: Tiles = Tiles(64, 4, 3)
+    queries: Tiles = Tiles(64, 4, 3)
+    keys: Tiles = Tiles(64, 4, 1)
 
 
 TUNING = Tuning()
@@ -85,7 +83,7 @@ def relative_forward(
     level = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     tiles = _fitting(q, TUNING.forward)
     torch.library.wrap_triton(forward)[_grid(q, tiles)](
-        q, k, v, rows, start, end, out, level, _scratch(q, tiles),
+        q, k, v, rows, start, end, out, level,
         _scale(q) / math.log(2), *_numbers(q, rows, back), **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return out, level
@@ -113,12 +111,12 @@ def relative_backward(
     numbers = (_scale(q) / math.log(2), _scale(q), *_numbers(q, rows, back))
     tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries)[_grid(q, tiles)](
-        q, k, v, rows, start, end, out, level, dout, dq, drows, delta, _scratch(q, tiles),
+        q, k, v, rows, start, end, out, level, dout, dq, drows, delta,
         *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys)[_grid(q, tiles)](
-        q, k, v, rows, start, end, level, delta, dout, dk, dv, _scratch(q, tiles),
+        q, k, v, rows, start, end, level, delta, dout, dk, dv,
         *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return dq, dk, dv, drows.to(rows.dtype)
@@ -158,12 +156,6 @@ def _numbers(q: Tensor, rows: Tensor, back: int) -> tuple[int, ...]:
     return q.shape[1], q.shape[2], rows.shape[1], back
 
 
-def _scratch(q: Tensor, tiles: Tiles) -> Tensor:
-    """A tile for each program, where the skew goes through memory."""
-    programs = math.prod(_grid(q, tiles)) if TUNING.way == "scratch" else 0
-    return torch.empty(max(1, programs * tiles.block**2), dtype=torch.float32, device=q.device)
-
-
 def _constants(q: Tensor, tiles: Tiles, clipped: bool, causal: bool) -> dict[str, Any]:
     return {
         "WIDTH": q.shape[3],
@@ -171,7 +163,6 @@ def _constants(q: Tensor, tiles: Tiles, clipped: bool, causal: bool) -> dict[str
         "COLUMNS": max(SMALLEST, triton.next_power_of_2(q.shape[3])),
         "CLIPPED": clipped,
         "CAUSAL": causal,
-        "WAY": WAYS[TUNING.way],
         "PRECISION": "tf32x3" if q.dtype == torch.float32 else "tf32",
         "num_warps": tiles.warps,
         "num_stages": tiles.stages,

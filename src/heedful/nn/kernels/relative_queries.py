@@ -1,5 +1,7 @@
 """Gradients of relative attention by queries and by the vectors, a program a block of queries."""
 
+from typing import no_type_check
+
 import triton
 import triton.language as tl
 
@@ -21,7 +23,8 @@ from heedful.nn.kernels.relative_tiles import (
 
 
 @triton.jit
-def _slope(  # type: ignore[no-untyped-def]
+@no_type_check
+def _slope(
     q, bias, k, v, dout, delta, level, start, end, first, j, scale,
     BLOCK: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -34,7 +37,8 @@ def _slope(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):
     """Add what all keys beyond an end give to the vector of that end."""
     column = tl.arange(0, COLUMNS)
     x = tl.sum(sums[:, None] * q.to(tl.float32), 0) * by_scale
@@ -42,12 +46,13 @@ def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.con
 
 
 @triton.jit
-def queries(  # type: ignore[no-untyped-def]
+@no_type_check
+def queries(
     q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, out_ptr, level_ptr, dout_ptr,
-    dq_ptr, dtable_ptr, delta_ptr, scratch_ptr,
+    dq_ptr, dtable_ptr, delta_ptr,
     scale, by_scale, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
-    CAUSAL: tl.constexpr, WAY: tl.constexpr, PRECISION: tl.constexpr,
+    CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """dq, each program's share of dtable, and delta, which the keys' pass needs."""
     first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
@@ -55,8 +60,6 @@ def queries(  # type: ignore[no-untyped-def]
     line = head.to(tl.int64) * length
     table = table_ptr + head % heads * rows * WIDTH
     dtable = dtable_ptr + head % heads * rows * WIDTH
-    scratch = scratch_ptr
-    scratch += (head.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)) * BLOCK * BLOCK
     q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     dout = tokens(dout_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     out = tokens(out_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
@@ -105,11 +108,11 @@ def queries(  # type: ignore[no-untyped-def]
         k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
         v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
-            q, by_key(low, high, scratch, BLOCK, WAY), k, v, dout, delta, level, start, end,
+            q, by_key(low, high, BLOCK), k, v, dout, delta, level, start, end,
             first, j, scale, BLOCK, CAUSAL, PRECISION,
         )  # fmt: skip
         dq += product(slope.to(k.dtype), k, PRECISION)
-        given = by_distance(slope, scratch, BLOCK, WAY)
+        given = by_distance(slope, BLOCK)
         lower = is_low(BLOCK)
         whole = (half + tl.where(lower, given, 0.0)).to(q.dtype)
         half = tl.where(lower, 0.0, given)

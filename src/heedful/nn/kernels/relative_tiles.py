@@ -8,17 +8,17 @@ into one, `a` columns of which are high, and row a of that is turned by a + 1 co
 """
 
 import os
+from typing import no_type_check
 
 import triton
 import triton.language as tl
 
 INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
-GATHER = tl.constexpr(0)  # the turn by picking registers
-SCRATCH = tl.constexpr(1)  # the turn by writing a tile and reading it elsewhere
 
 
 @triton.jit
-def product(a, b, PRECISION: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def product(a, b, PRECISION: tl.constexpr):
     """a · b, added up in float32."""
     if INTERPRETED:  # Triton's interpreter multiplies bfloat16 as if it were whole numbers
         a, b = a.to(tl.float32), b.to(tl.float32)
@@ -26,7 +26,8 @@ def product(a, b, PRECISION: tl.constexpr):  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def tokens(pointer, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def tokens(pointer, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):
     """Vectors of BLOCK tokens, [BLOCK, COLUMNS]; zeros beyond the last."""
     at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
     mask = (at < length)[:, None]
@@ -36,7 +37,8 @@ def tokens(pointer, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COL
 
 
 @triton.jit
-def put(pointer, x, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def put(pointer, x, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):
     """Write vectors of BLOCK tokens."""
     at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
     mask = (at < length)[:, None]
@@ -47,14 +49,16 @@ def put(pointer, x, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COL
 
 
 @triton.jit
-def numbers(pointer, first, length, other, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def numbers(pointer, first, length, other, BLOCK: tl.constexpr):
     """One number for each of BLOCK tokens."""
     at = first + tl.arange(0, BLOCK)
     return tl.load(pointer + at, mask=at < length, other=other)
 
 
 @triton.jit
-def vectors(  # type: ignore[no-untyped-def]
+@no_type_check
+def vectors(
     table, first, rows, back, WIDTH: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
 ):  # fmt: skip
@@ -68,7 +72,8 @@ def vectors(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def add_vectors(  # type: ignore[no-untyped-def]
+@no_type_check
+def add_vectors(
     table, x, first, rows, back, WIDTH: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
 ):  # fmt: skip
@@ -82,49 +87,40 @@ def add_vectors(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def end_vector(table, row, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def end_vector(table, row, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):
     """One vector of the table, [COLUMNS], as float32."""
     column = tl.arange(0, COLUMNS)
     return tl.load(table + row * WIDTH + column, mask=column < WIDTH, other=0.0).to(tl.float32)
 
 
 @triton.jit
-def is_low(BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def is_low(BLOCK: tl.constexpr):
     """Where the joined block holds the low one."""
     return tl.arange(0, BLOCK)[:, None] + tl.arange(0, BLOCK)[None, :] >= BLOCK - 1
 
 
 @triton.jit
-def by_key(low, high, scratch, BLOCK: tl.constexpr, WAY: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def by_key(low, high, BLOCK: tl.constexpr):
     """Scores by distance, of two blocks, as scores by key."""
     a, b = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
     joined = tl.where(a + b >= BLOCK - 1, low, high)
-    return turned(joined, (b - a - 1) & (BLOCK - 1), scratch, BLOCK, WAY)
+    return tl.gather(joined, (b - a - 1) & (BLOCK - 1), 1)
 
 
 @triton.jit
-def by_distance(x, scratch, BLOCK: tl.constexpr, WAY: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def by_distance(x, BLOCK: tl.constexpr):
     """The other way: scores by key as those of the joined block."""
     a, b = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
-    return turned(x, (b + a + 1) & (BLOCK - 1), scratch, BLOCK, WAY)
+    return tl.gather(x, (b + a + 1) & (BLOCK - 1), 1)
 
 
 @triton.jit
-def turned(x, place, scratch, BLOCK: tl.constexpr, WAY: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Row by row, the columns at `place`."""
-    if WAY == GATHER:
-        return tl.gather(x, place, 1)
-    else:
-        a, b = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
-        tl.store(scratch + a * BLOCK + b, x)
-        tl.debug_barrier()  # all threads of the program have written
-        found = tl.load(scratch + a * BLOCK + place)
-        tl.debug_barrier()  # and have read, before anyone writes again
-        return found
-
-
-@triton.jit
-def visible(first_q, first_k, start, end, BLOCK: tl.constexpr, CAUSAL: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def visible(first_q, first_k, start, end, BLOCK: tl.constexpr, CAUSAL: tl.constexpr):
     """Which queries of a tile see which keys; `start` and `end` are the queries' spans."""
     i, j = first_q + tl.arange(0, BLOCK)[:, None], first_k + tl.arange(0, BLOCK)[None, :]
     seen = (j >= start[:, None]) & (j < end[:, None])
@@ -134,11 +130,13 @@ def visible(first_q, first_k, start, end, BLOCK: tl.constexpr, CAUSAL: tl.conste
 
 
 @triton.jit
-def up(x, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+@no_type_check
+def up(x, BLOCK: tl.constexpr):
     """The next whole block from `x` on; 0 for what is below."""
     return (tl.maximum(x, 0) + BLOCK - 1) // BLOCK * BLOCK
 
 
 @triton.jit
-def between(x, low, high):  # type: ignore[no-untyped-def]
+@no_type_check
+def between(x, low, high):
     return tl.minimum(tl.maximum(x, low), high)

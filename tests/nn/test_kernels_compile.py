@@ -1,0 +1,61 @@
+"""Kernels that only a GPU runs are compiled for one here, where there is none."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+triton = pytest.importorskip("triton", reason="Triton is for Linux")
+
+from triton.backends.compiler import GPUTarget  # noqa: E402
+from triton.compiler import ASTSource  # noqa: E402
+
+from heedful.nn.kernels.relative_forward import forward  # noqa: E402
+from heedful.nn.kernels.relative_keys import keys  # noqa: E402
+from heedful.nn.kernels.relative_op import TUNING  # noqa: E402
+from heedful.nn.kernels.relative_queries import queries  # noqa: E402
+
+HOPPER = GPUTarget("cuda", 90, 32)
+SHARED = 227 * 1024  # bytes that a block of threads may have of it
+WHOLE = {"start_ptr": "*i32", "end_ptr": "*i32"}  # where the others point at numbers with a point
+FLOAT = {"level_ptr": "*fp32", "delta_ptr": "*fp32", "dtable_ptr": "*fp32"}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "tiles", "kind", "width"),
+    [
+        (forward, TUNING.forward, "bf16", 64),
+        (queries, TUNING.queries, "bf16", 64),
+        (keys, TUNING.keys, "fp32", 64),
+    ],
+    ids=["forward", "queries", "keys"],
+)
+def test_relative_kernels_compile(
+    kernel, tiles, kind, width, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    constants = {
+        "WIDTH": width,
+        "BLOCK": tiles.block if kind == "bf16" else tiles.block // 2,
+        "COLUMNS": width,
+        "CLIPPED": True,
+        "CAUSAL": False,
+        "PRECISION": "tf32" if kind == "bf16" else "tf32x3",
+    }
+    types = {name: _kind(name, kind, constants) for name in inspect.signature(kernel.fn).parameters}
+    made = triton.compile(
+        ASTSource(fn=kernel, signature=types, constexprs=constants),
+        target=HOPPER,
+        options={"num_warps": tiles.warps, "num_stages": tiles.stages},
+    )
+    assert "wgmma" in made.asm["ptx"] or "mma.sync" in made.asm["ptx"]
+    assert made.metadata.shared <= SHARED
+
+
+def _kind(name: str, kind: str, constants: dict[str, object]) -> str:
+    """What an argument of a kernel is, as Triton writes it."""
+    if name in constants:
+        return "constexpr"
+    if name.endswith("_ptr"):
+        return {**WHOLE, **FLOAT}.get(name, f"*{kind}")
+    return "fp32" if name.endswith("scale") else "i32"
