@@ -10,11 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from heedful.data.batch import Batch, pad
+from heedful.decoding import choosing
 from heedful.decoding import recorded as room
 from heedful.decoding.protocol import RowError
 from heedful.decoding.recorded import Recorded, by_halves
 from heedful.decoding.search import decode
 from heedful.models.building import build
+from heedful.nn.kernels import step
 from heedful.nn.losses import Smoothing
 from heedful.nn.memory import Memory
 from heedful.presets.base import Decode
@@ -140,6 +142,29 @@ def test_searches_find_the_same_by_kernels(device: str) -> None:
     command = [sys.executable, "-c", BY_KERNELS, device]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_kernels_that_fail_when_they_are_tried_are_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for part in (step, choosing):  # as if there were a GPU, which there is not
+        monkeypatch.setattr(part, "nowhere", lambda device: "")
+        part.refusal.cache_clear()
+    plain, batch = model().float(), sources(5, "cpu")
+    assert step.refusal(torch.device("cpu"), torch.float32, 16, 1)
+    for config in (Decode(beam=3, extra_length=9), Decode(beam=1, extra_length=9)):
+        taped = Recorded(plain)
+        one, other = decode(plain, batch, config), decode(plain, batch, config, recorded=taped)
+        assert [row[0].ids for row in one] == [row[0].ids for row in other]
+        assert all(tape.slate.trace is None for tape in taped.tapes.values())
+    for part in (step, choosing):
+        part.refusal.cache_clear()
+
+
+def test_what_fails_on_a_gpu_is_said() -> None:
+    with pytest.warns(UserWarning, match="the plain way, which is slower: it does not compute"):
+        assert step.tried(lambda: False, torch.device("cuda"))
+    assert not step.tried(lambda: True, torch.device("cuda"))
 
 
 @pytest.mark.parametrize("device", DEVICES)

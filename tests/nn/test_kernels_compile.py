@@ -14,6 +14,8 @@ from heedful.nn.kernels.relative_forward import forward  # noqa: E402
 from heedful.nn.kernels.relative_keys import keys  # noqa: E402
 from heedful.nn.kernels.relative_op import TUNING  # noqa: E402
 from heedful.nn.kernels.relative_queries import queries  # noqa: E402
+from heedful.nn.kernels.step_norm import add_norm  # noqa: E402
+from heedful.nn.kernels.step_read import read  # noqa: E402
 
 HOPPER = GPUTarget("cuda", 90, 32)
 SHARED = 227 * 1024  # bytes that a block of threads may have of it
@@ -52,10 +54,41 @@ def test_relative_kernels_compile(
     assert made.metadata.shared <= SHARED
 
 
+STEP = {
+    read: {"LENT": 1, "WIDTH": 64, "COLUMNS": 64, "BLOCK": 32, "TRACED": True},
+    add_norm: {"WIDTH": 512, "COLUMNS": 512},
+}
+STEP_WHOLE = {"segments_ptr": "*i64", "own_ptr": "*i64", "trace_ptr": "*i32", "place_ptr": "*i64"}
+
+
+@pytest.mark.parametrize("kind", ["bf16", "fp32"])
+@pytest.mark.parametrize(
+    ("kernel", "more"),
+    [(read, {}), (read, {"TRACED": False, "LENT": 2}), (add_norm, {})],
+    ids=["traced", "source", "norm"],
+)
+def test_step_kernels_compile(
+    kernel, more, kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    constants = {**STEP[kernel], **more}
+    types = {
+        name: STEP_WHOLE.get(name) or _kind(name, kind, constants)
+        for name in inspect.signature(kernel.fn).parameters
+    }
+    made = triton.compile(
+        ASTSource(fn=kernel, signature=types, constexprs=constants),
+        target=HOPPER,
+        options={"num_warps": 4},
+    )
+    assert ".global" in made.asm["ptx"]
+    assert made.metadata.shared <= SHARED
+
+
 def _kind(name: str, kind: str, constants: dict[str, object]) -> str:
     """What an argument of a kernel is, as Triton writes it."""
     if name in constants:
         return "constexpr"
     if name.endswith("_ptr"):
         return {**WHOLE, **FLOAT}.get(name, f"*{kind}")
-    return "fp32" if name.endswith("scale") else "i32"
+    return "fp32" if name.endswith(("scale", "epsilon")) else "i32"

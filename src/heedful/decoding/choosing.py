@@ -7,28 +7,79 @@ log-probabilities may differ in the last digits of float32.
 B rows, K growing hypotheses a row, T room, V vocabulary.
 """
 
+from dataclasses import replace
+from functools import cache
+
 import torch
 from torch import Tensor
 
-from heedful.decoding.beam import BeamState
-from heedful.decoding.scores import length_penalty
+from heedful.data.batch import Batch
+from heedful.decoding.beam import BeamState, begin, choice
+from heedful.decoding.prefix import Prefix
+from heedful.decoding.scores import NEVER, length_penalty
 from heedful.nn.kernels.relative import nowhere
+from heedful.nn.kernels.step import DTYPES, tried
+from heedful.nn.slate import mapped
 from heedful.presets.base import Decode
 
 GROUP = 64  # ids of which the best is noted
 MANY = 64  # groups of a chunk
 WIDEST = 16_384  # groups of all hypotheses of a row, that one program can go through
 BLOCK = 64  # tokens that are moved at a time
+TRIAL = 64  # tokens that the trial's output may have
+NEAR = 1e-3
 
 
-def able(logits: Tensor, beam: int) -> bool:
+def trusted(logits: Tensor, config: Decode) -> bool:
     """Whether the kernels can be used for logits [B * K, V] like these."""
-    groups = _power(-(-logits.shape[-1] // GROUP))
-    return (
-        logits.dtype in (torch.float32, torch.bfloat16, torch.float16)
-        and _power(beam) * groups <= WIDEST
-        and not nowhere(logits.device.type)
-    )
+    return not refusal(logits.device, logits.dtype, logits.shape[1], config)
+
+
+@cache
+def refusal(device: torch.device, dtype: torch.dtype, size: int, config: Decode) -> str:
+    """Why the kernels are not used here; nothing where they are. They are tried first, on a few
+    numbers."""
+    if dtype not in DTYPES:
+        return f"computes in float32 and half precision, and this is {dtype}"
+    if _power(config.beam) * _power(-(-size // GROUP)) > WIDEST:
+        return f"has no room for {config.beam} times {size} candidates"
+    return nowhere(device.type) or tried(lambda: _trial(device, dtype, size, config), device)
+
+
+def _trial(device: torch.device, dtype: torch.dtype, size: int, config: Decode) -> bool:
+    """Whether a turn of one row ends as it does in beam.py."""
+
+    def logits(rows: int) -> Tensor:
+        numbers = torch.arange(rows * size, device=device)
+        return (5 * (numbers * 0.37).sin() + (numbers * 0.11).sin()).view(rows, size).to(dtype)
+
+    plain = begin(Batch({}), [TRIAL], Prefix.of(None, 1, device), config)
+    while plain.tokens.shape[1] < config.beam or plain.step == 0:
+        plain, *_ = choice(logits(plain.tokens.shape[1]), plain, config)
+    ours, x = standing(plain), logits(config.beam)
+    order = torch.zeros(config.beam, dtype=torch.long, device=device)
+    done, failed = torch.zeros(1, dtype=torch.bool, device=device), order[:1] - 1
+    Chooser(ours, order, done, failed, config)(x)
+    plain, _, over, _ = choice(x, plain, config)
+    live, there = plain.growing.total > NEVER, plain.finished.score > NEVER
+    near = [  # not ids: of equals, either may be the higher by the last digit
+        (ours.growing.total[live], plain.growing.total[live]),
+        (ours.growing.token_scores[live], plain.growing.token_scores[live]),
+        (ours.finished.score[there], plain.finished.score[there]),
+    ]
+    fine = all(bool(((one - other).abs() < NEAR).all()) for one, other in near)
+    return fine and bool((done == over).all()) and bool((failed < 0).all())
+
+
+def standing(state: BeamState) -> BeamState:
+    """A copy of a state, to be written in place."""
+    step = torch.tensor([int(state.step)], device=state.limits.device)
+    copied: BeamState = mapped(_copy, replace(state, step=step))
+    return copied
+
+
+def _copy(x: Tensor) -> Tensor:
+    return x.clone(memory_format=torch.contiguous_format)
 
 
 class Chooser:

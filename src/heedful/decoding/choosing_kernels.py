@@ -5,6 +5,8 @@ the highest of each group of ids. The second has a program a row of the batch: i
 candidates, and goes on as beam.py does, with the state where it lies.
 """
 
+from typing import no_type_check
+
 import triton
 import triton.language as tl
 
@@ -17,7 +19,8 @@ NO_KEY = tl.constexpr(-(2**63))
 
 
 @triton.jit
-def survey(  # type: ignore[no-untyped-def]
+@no_type_check
+def survey(
     logits_ptr, maxima_ptr, level_ptr, sum_ptr, logits_row, size, groups, chunks,
     GROUP: tl.constexpr, MANY: tl.constexpr,
 ):  # fmt: skip
@@ -36,7 +39,8 @@ def survey(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _key(value, place):  # type: ignore[no-untyped-def]
+@no_type_check
+def _key(value, place):
     """A number that is higher for the higher value, and among equals for the earlier place; what
     is no number counts as never."""
     value = tl.where(value == value, value + 0.0, NEVER)
@@ -46,12 +50,14 @@ def _key(value, place):  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _place(key):  # type: ignore[no-untyped-def]
+@no_type_check
+def _place(key):
     return 0x7FFFFFFF - key.to(tl.int32)  # the lower half
 
 
 @triton.jit
-def _best(key, at, count, into):  # type: ignore[no-untyped-def]
+@no_type_check
+def _best(key, at, count, into):
     """The `count` best of keys [N, M], best first, in the places `at` of a vector."""
     for i in range(count):
         best = tl.max(tl.max(key, 1), 0)
@@ -61,7 +67,8 @@ def _best(key, at, count, into):  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _before(x, y, earlier, counted):  # type: ignore[no-untyped-def]
+@no_type_check
+def _before(x, y, earlier, counted):
     """How many of the y [M] that are counted come before each x [N]: they are higher, or equal
     where they are `earlier` [N, M]."""
     higher = (y[None, :] > x[:, None]) | ((y[None, :] == x[:, None]) & earlier)
@@ -69,13 +76,15 @@ def _before(x, y, earlier, counted):  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _picked(which, x):  # type: ignore[no-untyped-def]
+@no_type_check
+def _picked(which, x):
     """That of x [M] which `which` [N, M] marks in each row, or 0: [N]."""
     return tl.sum(tl.where(which, x[None, :], 0), 1)
 
 
 @triton.jit
-def _moved(  # type: ignore[no-untyped-def]
+@no_type_check
+def _moved(
     grown_ptr, kept_ptr, grown_from, grown_to, in_grown, kept_to, in_kept, is_old, kept_from,
     grown_last, kept_last, step, room, BLOCK: tl.constexpr,
 ):  # fmt: skip
@@ -97,7 +106,8 @@ def _moved(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def choose(  # type: ignore[no-untyped-def]
+@no_type_check
+def choose(
     logits_ptr, maxima_ptr, level_ptr, sum_ptr, penalty_ptr, step_ptr, limits_ptr,
     tokens_ptr, total_ptr, ids_ptr, scores_ptr,
     kept_ids_ptr, kept_scores_ptr, kept_score_ptr, kept_length_ptr, kept_ended_ptr,

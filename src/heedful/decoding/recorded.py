@@ -18,8 +18,8 @@ from torch.nn import functional as F
 from heedful.data.batch import Batch, Rows
 from heedful.decoding.protocol import Decodable
 from heedful.errors import UsageError
-from heedful.nn.attention import attentions
-from heedful.nn.kernels.step import able
+from heedful.nn.attention import Attention, attentions
+from heedful.nn.kernels.step import trusted
 from heedful.nn.layout import Layout
 from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate, lengths
@@ -44,10 +44,13 @@ class Shape(NamedTuple):
 
 
 class Recorded:
-    """A model as a search sees it, with its steps recorded. On a CPU they are only computed."""
+    """A model as a search sees it, with its steps recorded. On a CPU they are only computed.
 
-    def __init__(self, model: Decodable) -> None:
-        self.model = model
+    Without `kernels`, all is computed as PyTorch does.
+    """
+
+    def __init__(self, model: Decodable, kernels: bool = True) -> None:
+        self.model, self.kernels = model, kernels
         parts = list(attentions(model).values()) if isinstance(model, nn.Module) else []
         self.steady = all(part.pool is None for part in parts)  # else keys do not come one a step
         self.parts = parts
@@ -60,8 +63,7 @@ class Recorded:
 
     def slate(self, like: Memory, shape: Shape) -> Slate:
         """A slate of this shape; rows are traced where a kernel can follow them."""
-        plain = bool(self.parts) and all(part.plain for part in self.parts)
-        traced = plain and all(able(part.to_out.weight) for part in self.parts)
+        traced = self.kernels and bool(self.parts) and all(map(_by_kernel, self.parts))
         return Slate(like, shape.rows, shape.sources, shape.output, traced=traced)
 
     def start(self, batch: Batch) -> "Playing":
@@ -211,6 +213,11 @@ class Take:
             self.graph = graph
         self.graph.replay()
         return self.result
+
+
+def _by_kernel(part: Attention) -> bool:
+    """Whether there is a kernel for steps of this attention."""
+    return part.plain and trusted(part.to_out.weight, part.width, part.heads // part.kv_heads)
 
 
 def roomier(rows: Rows) -> Rows:

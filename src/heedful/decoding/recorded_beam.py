@@ -12,12 +12,12 @@ from torch import Tensor
 
 from heedful.data.batch import Batch
 from heedful.decoding.beam import BeamState, Finished, begin, choice, gone, hypotheses, turn
-from heedful.decoding.choosing import Chooser, able
+from heedful.decoding.choosing import Chooser, standing, trusted
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Decodable, Hypothesis
 from heedful.decoding.recorded import Playing, Recorded, Take, by_halves
 from heedful.decoding.scores import no_number
-from heedful.nn.slate import mapped, pour
+from heedful.nn.slate import pour
 from heedful.presets.base import Decode
 
 TURNS = 4  # between two looks
@@ -94,10 +94,9 @@ class Turns:
         self, recorded: Recorded, memory: Playing, state: BeamState, config: Decode
     ) -> None:
         shape, device = memory.shape(TURNS), state.limits.device
-        self.model, self.config = recorded.model, config
+        self.recorded, self.model, self.config = recorded, recorded.model, config
         self.slate = recorded.slate(memory.held, shape)
-        step = torch.zeros(1, dtype=torch.long, device=device)
-        self.state: BeamState = mapped(_copy, replace(state, step=step))
+        self.state = standing(state)
         self.places = torch.arange(shape.sources, device=device)
         self.order = torch.arange(shape.rows, device=device)  # that rows are yet to be put in
         self.done = torch.zeros(shape.sources, dtype=torch.bool, device=device)
@@ -117,7 +116,7 @@ class Turns:
         self.slate.reorder(self.order)
         logits = self.model.step(self.state.tokens.reshape(-1, 1), self.slate)[:, -1]
         self.slate.advance()
-        if able(logits, self.config.beam):
+        if self.recorded.kernels and trusted(logits, self.config):
             self.choose(logits)
             return
         state, parents, done, bad = choice(logits, self.state, self.config)
@@ -125,10 +124,6 @@ class Turns:
         self.done.copy_(done)
         self.order.copy_(_rows(self.places, parents, self.config.beam))
         pour(state, self.state)
-
-
-def _copy(x: Tensor) -> Tensor:
-    return x.clone(memory_format=torch.contiguous_format)
 
 
 def _rows(places: Tensor, beams: Tensor, width: int | None = None) -> Tensor:

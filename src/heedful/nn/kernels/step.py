@@ -6,16 +6,26 @@ R rows, B sources, H heads, G heads of keys and values, L length, E per head.
 """
 
 import math
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 
+from heedful.nn.kernels.dense import dense
 from heedful.nn.kernels.relative import nowhere
+from heedful.nn.layout import Layout
+from heedful.nn.patterns import Visible
+from heedful.nn.sight import Sight
 
 WIDEST = 128  # channels of a head
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+TRIAL = 48  # places that are read to see whether the kernels do
+NEAR = 0.1  # how near the truth is in any precision, and nothing else
 
 
 @dataclass
@@ -30,9 +40,54 @@ class Tuning:
 TUNING = Tuning()
 
 
-def able(x: Tensor) -> bool:
-    """Whether tensors like this can be read here."""
-    return x.dtype in DTYPES and not nowhere(x.device.type)
+def trusted(like: Tensor, width: int, lent: int) -> bool:
+    """Whether heads of so many channels, so many of which share keys, can be read here; `like` is
+    a tensor of the model."""
+    return not refusal(like.device, like.dtype, width, lent)
+
+
+@cache
+def refusal(device: torch.device, dtype: torch.dtype, width: int, lent: int) -> str:
+    """Why the kernels are not used here; nothing where they are. They are tried first, on a few
+    numbers."""
+    if dtype not in DTYPES:
+        return f"computes in float32 and half precision, and this is {dtype}"
+    return nowhere(device.type) or tried(lambda: _trial(device, dtype, width, lent), device)
+
+
+def tried(trial: Callable[[], bool], device: torch.device) -> str:
+    """What is wrong with kernels whose trial fails, in words, said once; nothing where it goes
+    well."""
+    try:
+        why = "" if trial() else "it does not compute here what it should"
+    except Exception as error:  # of a compiler or a driver: whatever it is, there is another way
+        why = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if why and device.type == "cuda":
+        warnings.warn(f"decoding goes the plain way, which is slower: {why}", stacklevel=2)
+    return why
+
+
+def _trial(device: torch.device, dtype: torch.dtype, width: int, lent: int) -> bool:
+    """Whether two rows read what they should, of a source and of each other."""
+
+    def some(*shape: int) -> Tensor:
+        numbers = torch.arange(math.prod(shape), device=device)
+        return (numbers * 0.7).sin().view(shape).to(dtype)
+
+    q, k, v = some(2, lent, 1, width), some(2, 1, TRIAL, width), some(2, 1, TRIAL, width) + 0.5
+    ones = torch.ones(2, TRIAL, dtype=torch.long, device=device)
+    sight = Sight(Visible(), Layout(ones[:, :1], ones[:, :1]), Layout(ones, ones))
+    wanted = dense(q.double(), k.double(), v.double(), sight).transpose(1, 2).flatten(2)
+    segments = ones[:, :1], ones
+    source = read_source(q, k, v, segments)
+    place = torch.tensor([TRIAL - 1], device=device)
+    new = q, k[:, :, -1:].clone(), v[:, :, -1:].clone()
+    trace = torch.tensor([[1], [0]], dtype=torch.int32, device=device).repeat(1, TRIAL)
+    own = read_traced(new, k.flip(0).contiguous(), v.flip(0).contiguous(), segments, trace, place)
+    normed = add_norm(source, own, nn.LayerNorm(lent * width, device=device, dtype=dtype))[1]
+    norm = F.layer_norm(2 * wanted, [lent * width])
+    pairs = (source, wanted), (own, wanted), (normed, norm)
+    return all(bool(((x - y).abs() < NEAR).all()) for x, y in pairs)
 
 
 def read_traced(

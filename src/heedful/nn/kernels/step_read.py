@@ -5,12 +5,15 @@ traced a place is looked up in the row in which it was written; the new token's 
 written by the way. Of a source, several rows read the same keys.
 """
 
+from typing import no_type_check
+
 import triton
 import triton.language as tl
 
 
 @triton.jit
-def read(  # type: ignore[no-untyped-def]
+@no_type_check
+def read(
     q_ptr, k_ptr, v_ptr, segments_ptr, own_ptr, out_ptr,
     trace_ptr, place_ptr, new_k_ptr, new_v_ptr,
     q_row, q_head, new_k_row, new_k_head, new_v_row, new_v_head,
