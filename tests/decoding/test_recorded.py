@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.data.batch import Batch, pad
-from heedful.decoding import choosing
+from heedful.decoding import choosing, recorded_beam
 from heedful.decoding import recorded as room
 from heedful.decoding.protocol import RowError
 from heedful.decoding.recorded import Recorded, by_halves
@@ -159,6 +159,18 @@ def test_kernels_that_fail_when_they_are_tried_are_not_used(
         assert all(tape.slate.trace is None for tape in taped.tapes.values())
     for part in (step, choosing):
         part.refusal.cache_clear()
+
+
+def test_where_kernels_fail_a_search_goes_on_without_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recorded_beam, "trusted", lambda logits, config: True)
+    plain, batch, config = model().float(), sources(5, "cpu"), Decode(beam=3, extra_length=9)
+    taped = Recorded(plain)
+    with pytest.warns(UserWarning, match="the plain way, which is slower"):
+        found = decode(plain, batch, config, recorded=taped)  # which needs a GPU
+    assert [row[0].ids for row in found] == [row[0].ids for row in decode(plain, batch, config)]
+    assert not taped.kernels and taped.tapes
 
 
 def test_what_fails_on_a_gpu_is_said() -> None:

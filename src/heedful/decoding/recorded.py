@@ -7,6 +7,7 @@ is what the model computes: more room is padding.
 """
 
 import math
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +18,7 @@ from torch.nn import functional as F
 
 from heedful.data.batch import Batch, Rows
 from heedful.decoding.protocol import Decodable
-from heedful.errors import UsageError
+from heedful.errors import HeedfulError, UsageError
 from heedful.nn.attention import Attention, attentions
 from heedful.nn.kernels.step import trusted
 from heedful.nn.layout import Layout
@@ -32,6 +33,7 @@ MOST = 12  # shapes that are kept; the one that was used longest ago goes
 
 
 Recording = TypeVar("Recording")
+Found = TypeVar("Found")
 
 
 class Shape(NamedTuple):
@@ -60,6 +62,21 @@ class Recorded:
     def forget(self) -> None:
         """Give back the memory of all recordings."""
         self.tapes.clear()
+
+    def safely(self, search: Callable[[], Found]) -> Found:
+        """What a search finds; where kernels fail it, what it finds without them."""
+        try:
+            return search()
+        except (HeedfulError, MemoryError, torch.OutOfMemoryError):
+            raise
+        except Exception as error:
+            if not self.kernels:
+                raise
+            why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        warnings.warn(f"decoding goes the plain way, which is slower: {why}", stacklevel=2)
+        self.kernels = False
+        self.forget()
+        return search()
 
     def slate(self, like: Memory, shape: Shape) -> Slate:
         """A slate of this shape; rows are traced where a kernel can follow them."""

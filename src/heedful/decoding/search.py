@@ -41,24 +41,38 @@ def decode(
         return []
     forced = Prefix.of(prefix, rows, next(iter(batch.features.values())).ids.device)
     limits = output_limits(model, batch, config.extra_length, prefix)
+    seeds = [mixed(seed, row) for row in range(rows)] if isinstance(seed, int) else seed
     # What is recorded does not tell what it looks at.
-    steps, leave = (
-        (recorded, by_halves) if recorded and not config.coverage else (model, by_eighths)
-    )
+    steps = recorded if recorded and not config.coverage else model
+
+    def search() -> list[list[Hypothesis]]:
+        return _search(steps, batch, limits, forced, config, seeds)
+
     with torch.inference_mode(), at_rest(model):
-        if config.sample and config.temperature > 0:
-            seeds = [mixed(seed, row) for row in range(rows)] if isinstance(seed, int) else seed
-            chance = Chance(config.temperature, config.top_k, config.top_p)
-            return sample(
-                steps, batch, limits, forced, chance, seeds, config.alpha, config.nbest, leave
-            )
-        greedy = config.sample or config.beam == 1
-        if isinstance(steps, Recorded):  # with a beam of 1 it is greedy search
-            config = replace(config, beam=1) if greedy else config
-            return recorded_beam.beam_search(steps, batch, limits, forced, config)
-        if greedy and config.coverage == 0:
-            return greedy_search(steps, batch, limits, forced, config.alpha, leave)
-        return beam_search(steps, batch, limits, forced, config)
+        return steps.safely(search) if isinstance(steps, Recorded) else search()
+
+
+def _search(
+    steps: Decodable,
+    batch: Batch,
+    limits: Sequence[int],
+    prefix: Prefix,
+    config: Decode,
+    seeds: Sequence[int],
+) -> list[list[Hypothesis]]:
+    leave = by_halves if isinstance(steps, Recorded) else by_eighths
+    if config.sample and config.temperature > 0:
+        chance = Chance(config.temperature, config.top_k, config.top_p)
+        return sample(
+            steps, batch, limits, prefix, chance, seeds, config.alpha, config.nbest, leave
+        )
+    greedy = config.sample or config.beam == 1
+    if isinstance(steps, Recorded):  # with a beam of 1 it is greedy search
+        config = replace(config, beam=1) if greedy else config
+        return recorded_beam.beam_search(steps, batch, limits, prefix, config)
+    if greedy and config.coverage == 0:
+        return greedy_search(steps, batch, limits, prefix, config.alpha, leave)
+    return beam_search(steps, batch, limits, prefix, config)
 
 
 def check(config: Decode) -> None:

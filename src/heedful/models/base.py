@@ -226,7 +226,9 @@ def following(ids: Int[Tensor, "B T"], memory: Memory, longest: int | None = Non
     for the others.
     """
     begin = memory["at"].recall(_never_started)
-    positions = begin[:, None] + torch.arange(ids.shape[1], device=ids.device)
+    positions = begin[:, None]
+    if ids.shape[1] > 1:
+        positions = positions + torch.arange(ids.shape[1], device=ids.device)
     memory["at"].keep(begin + ids.shape[1])
     if longest is not None:
         positions = positions.clamp(max=longest - 1)

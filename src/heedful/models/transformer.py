@@ -17,7 +17,7 @@ from heedful.models.base import ModelConfig
 from heedful.nn.attention import AttentionConfig, Encoded
 from heedful.nn.blocks import EPSILON, Block, Dropouts, Norm
 from heedful.nn.kernels.step import add_norm
-from heedful.nn.layout import Layout
+from heedful.nn.layout import Layout, line
 from heedful.nn.memory import FORGET, Memory
 from heedful.nn.patterns import Causal, Full, Pattern
 from heedful.nn.positions import parse_positions
@@ -89,7 +89,7 @@ class Stack(nn.Module):
         source: Encoded | None = None,
         memory: Memory = FORGET,
     ) -> Float[Tensor, "B L D"]:
-        signal = self.positions(at).to(x.dtype)
+        signal = self.signal(at, memory, x)
         x = F.dropout(x + signal, self.dropout, self.training)
         if isinstance(memory, Slate) and memory.trace is not None and self.adds:
             return self.step(x, at, source, memory)
@@ -98,6 +98,15 @@ class Stack(nn.Module):
                 x = x + signal
             x = layer(x, at, source, memory[number])
         return self.norm(x)
+
+    def signal(self, at: Layout, memory: Memory, x: Float[Tensor, "B L D"]) -> Tensor:
+        """Where each token stands, in numbers like those of `x`."""
+        if not isinstance(memory, Slate) or self.positions.longest is not None:
+            return self.positions(at).to(x.dtype)
+        table = memory.table(
+            lambda length: self.positions(line(length, device=x.device))[0].to(x.dtype)
+        )
+        return F.embedding(at.positions, table)
 
     def step(
         self,

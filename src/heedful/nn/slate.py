@@ -38,6 +38,8 @@ class Slate(Memory):
         traced: bool = False,
     ) -> None:
         super().__init__(house)
+        self.length = length
+        self._table: Tensor | None = None
         if house is None:
             device = device_of(like)
             self.place = torch.zeros(1, dtype=torch.long, device=device)
@@ -106,6 +108,12 @@ class Slate(Memory):
             positions, segments = self._rooms["layout"].write(at.positions, at.segments)
             self._seen = (at, Layout(positions, segments))
         return self._seen[1].segments
+
+    def table(self, make: Callable[[int], Tensor]) -> Tensor:
+        """What `make` gave the first time, for as many places as there are."""
+        if self._table is None:
+            self._table = make(self.length)
+        return self._table
 
     def recall(self, default: Callable[[], Any]) -> Any:
         """A copy of what was kept, since keeping something else overwrites it."""
