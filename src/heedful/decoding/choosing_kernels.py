@@ -107,24 +107,14 @@ def _moved(
 
 @triton.jit
 @no_type_check
-def choose(
-    logits_ptr, maxima_ptr, level_ptr, sum_ptr, penalty_ptr, step_ptr, limits_ptr,
-    tokens_ptr, total_ptr, ids_ptr, scores_ptr,
-    kept_ids_ptr, kept_scores_ptr, kept_score_ptr, kept_length_ptr, kept_ended_ptr,
-    order_ptr, done_ptr, failed_ptr, logits_row, size, groups, chunks, room,
-    K: tl.constexpr, KS: tl.constexpr, C: tl.constexpr, CS: tl.constexpr, N: tl.constexpr,
-    NS: tl.constexpr, GROUP: tl.constexpr, GROUPS: tl.constexpr, CHUNKS: tl.constexpr,
-    BLOCK: tl.constexpr,
+def _candidates(
+    logits_ptr, maxima_ptr, level_ptr, sum_ptr, logits_row, size, groups, chunks, row, total, on,
+    k, in_k, c, in_c, K: tl.constexpr, C: tl.constexpr, CS: tl.constexpr,
+    GROUP: tl.constexpr, GROUPS: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
-    """A turn of one row: K hypotheses grow, C candidates, N kept finished ones; KS, CS and NS are
-    the powers of 2 that hold them."""
-    row = tl.program_id(0).to(tl.int64)
-    k, c, n = tl.arange(0, KS), tl.arange(0, CS), tl.arange(0, NS)
-    in_k, in_c, in_n = k < K, c < C, n < N
-    step = tl.load(step_ptr).to(tl.int32)
-    limit = tl.load(limits_ptr + row).to(tl.int32)
-    total = tl.load(total_ptr + row * K + k, mask=in_k, other=NEVER)
-    on = tl.load(total_ptr + row * K) > NEVER
+    """The C likeliest continuations of a row's hypotheses, best first: which one each comes from,
+    its token, the token's log-probability, and the sum of all; and whether a hypothesis has no
+    numbers."""
     before = tl.where(on, total, 0.0)
 
     # What turns a logit into a log-probability, for each hypothesis.
@@ -167,6 +157,33 @@ def choose(
     score = (x - _picked(of, level)) - _picked(of, normal)
     value = _picked(of, before) + score
     value = tl.where(on, tl.where(in_c & (value == value), value, NEVER), NEVER)
+    return parent, token, score, value, bad
+
+
+@triton.jit
+@no_type_check
+def choose(
+    logits_ptr, maxima_ptr, level_ptr, sum_ptr, penalty_ptr, step_ptr, limits_ptr,
+    tokens_ptr, total_ptr, ids_ptr, scores_ptr,
+    kept_ids_ptr, kept_scores_ptr, kept_score_ptr, kept_length_ptr, kept_ended_ptr,
+    order_ptr, done_ptr, failed_ptr, logits_row, size, groups, chunks, room,
+    K: tl.constexpr, KS: tl.constexpr, C: tl.constexpr, CS: tl.constexpr, N: tl.constexpr,
+    NS: tl.constexpr, GROUP: tl.constexpr, GROUPS: tl.constexpr, CHUNKS: tl.constexpr,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    """A turn of one row: K hypotheses grow, C candidates, N kept finished ones; KS, CS and NS are
+    the powers of 2 that hold them."""
+    row = tl.program_id(0).to(tl.int64)
+    k, c, n = tl.arange(0, KS), tl.arange(0, CS), tl.arange(0, NS)
+    in_k, in_c, in_n = k < K, c < C, n < N
+    step = tl.load(step_ptr).to(tl.int32)
+    limit = tl.load(limits_ptr + row).to(tl.int32)
+    total = tl.load(total_ptr + row * K + k, mask=in_k, other=NEVER)
+    on = tl.load(total_ptr + row * K) > NEVER
+    parent, token, score, value, bad = _candidates(
+        logits_ptr, maxima_ptr, level_ptr, sum_ptr, logits_row, size, groups, chunks, row, total,
+        on, k, in_k, c, in_c, K, C, CS, GROUP, GROUPS, CHUNKS,
+    )  # fmt: skip
 
     # Those that end, among the finished ones; a row that is done stays as it is.
     ends = in_c & (token == EOS)
