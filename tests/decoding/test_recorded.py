@@ -108,11 +108,11 @@ device, many, size = sys.argv[1], sys.argv[1] == "cuda", 11
 room.OUTPUT, room.FEWEST = 4, 2
 
 def check(preset, config, traced=True, **settings):
-    torch.manual_seed(5)
+    torch.manual_seed(7)
     made = replace(presets.get(preset)().model, layers=1, heads=2, **settings)
     plain = build(made, {"inputs": size, "targets": size}, True, Smoothing()).to(device).eval()
     for weights in plain.parameters():
-        weights.data.mul_(2.0)  # so that what it says is not the same everywhere
+        weights.data.mul_(3.0)  # so that what came before matters, and beams change places
     taped, rng = Recorded(plain), random.Random(3)
     for _ in range(3 if many else 1):
         lengths = [rng.randint(0, 4) for _ in range(13 if many else 3)]
@@ -121,7 +121,7 @@ def check(preset, config, traced=True, **settings):
         one, other = decode(plain, batch, config), decode(plain, batch, config, recorded=taped)
         assert [[h.ids for h in row] for row in one] == [[h.ids for h in row] for row in other]
         for ours, theirs in zip(sum(one, []), sum(other, [])):
-            assert abs(ours.score - theirs.score) < 1e-4
+            assert abs(ours.score - theirs.score) < 1e-3
     assert taped.tapes
     for tape in taped.tapes.values():
         assert (tape.slate.trace is not None) is traced
