@@ -53,6 +53,19 @@ def test_rows_that_are_traced_hold_what_rows_that_are_moved_hold() -> None:
         assert torch.equal(moved["state"].recall(Memory), traced["state"].recall(Memory))
 
 
+def test_a_layout_is_marked_where_it_is_written_and_seen_where_it_belongs() -> None:
+    before = grown()
+    slate = Slate(before, ROWS, ROWS, LENGTH, traced=True)
+    slate.load(before, 2)
+    for token, order in ((2, [0, 1, 2, 3]), (3, [1, 0, 3, 2])):
+        slate.reorder(torch.tensor(order))
+        at = Layout(torch.full((ROWS, 1), token), torch.arange(1, ROWS + 1)[:, None])
+        marked, seen = slate["a"].mark(at), slate["b"].see(at).segments
+        slate.advance()
+    assert marked[:, 2:4].tolist() == [[1, 1], [2, 2], [3, 3], [4, 4]]
+    assert seen[:, 2:4].tolist() == [[2, 1], [1, 2], [4, 3], [3, 4]]
+
+
 @pytest.mark.parametrize("is_traced", [False, True])
 def test_what_is_traced_can_be_loaded_elsewhere(is_traced: bool) -> None:
     torch.manual_seed(1)

@@ -7,7 +7,6 @@ is what the model computes: more room is padding.
 """
 
 import math
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -20,7 +19,7 @@ from heedful.data.batch import Batch, Rows
 from heedful.decoding.protocol import Decodable
 from heedful.errors import HeedfulError, UsageError
 from heedful.nn.attention import Attention, attentions
-from heedful.nn.kernels.step import trusted
+from heedful.nn.kernels.step import in_a_line, say_slower, trusted
 from heedful.nn.layout import Layout
 from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate, lengths
@@ -72,8 +71,7 @@ class Recorded:
         except Exception as error:
             if not self.kernels:
                 raise
-            why = (str(error).strip() or type(error).__name__).splitlines()[0]
-        warnings.warn(f"decoding goes the plain way, which is slower: {why}", stacklevel=2)
+            say_slower(in_a_line(error))
         self.kernels = False
         self.forget()
         return search()

@@ -40,6 +40,7 @@ class Slate(Memory):
         super().__init__(house)
         self.length = length
         self._table: Tensor | None = None
+        self._marked: tuple[Layout, Tensor] | None = None
         if house is None:
             device = device_of(like)
             self.place = torch.zeros(1, dtype=torch.long, device=device)
@@ -104,10 +105,9 @@ class Slate(Memory):
         """Append a layout, as `see` does; the segments of all places, as they were written."""
         if isinstance(self._house, Slate):
             return self._house.mark(at)
-        if self._seen is None or self._seen[0] is not at:
-            positions, segments = self._rooms["layout"].write(at.positions, at.segments)
-            self._seen = (at, Layout(positions, segments))
-        return self._seen[1].segments
+        if self._marked is None or self._marked[0] is not at:
+            self._marked = at, self._rooms["layout"].write(at.positions, at.segments)[1]
+        return self._marked[1]
 
     def table(self, make: Callable[[int], Tensor]) -> Tensor:
         """What `make` gave the first time, for as many places as there are."""

@@ -61,10 +61,20 @@ def tried(trial: Callable[[], bool], device: torch.device) -> str:
     try:
         why = "" if trial() else "it does not compute here what it should"
     except Exception as error:  # of a compiler or a driver: whatever it is, there is another way
-        why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        why = in_a_line(error)
     if why and device.type == "cuda":
-        warnings.warn(f"decoding goes the plain way, which is slower: {why}", stacklevel=2)
+        say_slower(why)
     return why
+
+
+def in_a_line(error: Exception) -> str:
+    """What went wrong; a compiler's own words can be pages."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def say_slower(why: str) -> None:
+    """Tell whoever decodes that it is done without the kernels."""
+    warnings.warn(f"decoding goes the plain way, which is slower: {why}", stacklevel=3)
 
 
 def _trial(device: torch.device, dtype: torch.dtype, width: int, lent: int) -> bool:
