@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from heedful.presets.base import Decode
-from heedful.seeing.attention import Look, look
+from heedful.seeing.attention import look
 from heedful.seeing.beams import tree
 from heedful.seeing.coreference import coreference
+from heedful.seeing.looks import Look
 from heedful.seeing.words import joined
 from heedful.text.words import Words
 from heedful.viz.attention import attention_page
