@@ -257,7 +257,7 @@
         }
         body.append(line);
       });
-      this.heads.replaceChildren(make("table", {}, make("thead", {}, head), body));
+      this.heads.replaceChildren(make("table", { "aria-label": "Heads side by side" }, make("thead", {}, head), body));
     }
 
     button(layer, head, called) {
