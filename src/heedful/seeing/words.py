@@ -15,7 +15,7 @@ from heedful.text.base import Tokenizer
 from heedful.text.specials import RESERVED
 from heedful.text.two_texts import TwoTextsTokenizer
 
-WHOLE = ("words", "symbols")  # kinds of tokenizer whose every token is a word
+WHOLE = ("words", "symbols", "performance", "chorale")  # whose every token is a word
 INSIDE = "'’-"  # marks that do not part a word
 
 
