@@ -203,6 +203,10 @@ def test_a_screen_reader_finds_names_and_news(page, tmp_path: Path, make, seen: 
     roles = [role for role, *_ in nodes]
     assert {"main", "heading", "status", "columnheader", "rowheader", *needy} <= set(roles)
     assert [more["live"] for role, _, more in nodes if role == "status"] == ["polite"] * 3
+    assert page.get_by_role("paragraph").all_inner_texts()[:2] == [
+        f"Read: {TEXT}",
+        f"Said: {TARGET}",
+    ]
     pressed = [name for role, name, more in nodes if more.get("pressed") == "true"]
     assert pressed == ["layer 2, mean"]
 
