@@ -5,10 +5,14 @@ import sys
 from functools import cache
 
 import pytest
+from torch import nn
 
 from heedful.laws import LAWS, LawBroken, Subject, check, enrolled
+from heedful.nn.alignment import Alignment
+from heedful.nn.between import Between
 from heedful.nn.layout import line
 from heedful.nn.patterns import Causal, Full, Visible
+from heedful.nn.summaries import Attend
 
 
 @cache
@@ -100,6 +104,43 @@ def forget_positions(model) -> None:
 def test_a_model_that_breaks_a_law_is_caught(breaks, law) -> None:
     with pytest.raises(LawBroken):
         LAWS[law](Broken(breaks).subject)
+
+
+class Unseen(nn.Module):
+    """Attention that nobody finds."""
+
+    def __init__(self, part: nn.Module) -> None:
+        super().__init__()
+        self.hidden = (part,)
+
+    def forward(self, *given, **named):
+        return self.hidden[0](*given, **named)
+
+
+@pytest.mark.parametrize("kernel", ["dense", "fused"])
+def test_attention_that_nobody_finds_is_noticed(kernel: str) -> None:
+    one = Subject("transformer_tiny", {"model.attention.kernel": kernel})
+    LAWS["every_look_is_seen"](one)
+    layer = one.model.body.encoder.layers[0]
+    layer.attention = Unseen(layer.attention)
+    with pytest.raises(LawBroken, match="a softmax over 41 tokens, and whoever watches"):
+        LAWS["every_look_is_seen"](one)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "part"),
+    [
+        ("text_classifier_tiny", {}, Attend),
+        ("pair_classifier_tiny", {"model.summary": "max"}, Between),
+        ("gnmt_tiny", {"model.context": "current"}, Alignment),
+    ],
+)
+def test_a_look_that_is_not_told_is_noticed(name, settings, part, monkeypatch) -> None:
+    one = Subject(name, settings)
+    LAWS["every_look_is_seen"](one)
+    monkeypatch.setattr(part, "noted", lambda *_: None)
+    with pytest.raises(LawBroken, match="whoever watches is told of 0"):
+        LAWS["every_look_is_seen"](one)
 
 
 def test_check_holds_a_preset_to_every_law(monkeypatch) -> None:

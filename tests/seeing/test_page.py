@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from heedful.presets.base import Decode
-from heedful.seeing.attention import Look, look
+from heedful.seeing.attention import look
 from heedful.seeing.beams import tree
 from heedful.seeing.coreference import coreference
+from heedful.seeing.looks import Look
 from heedful.seeing.words import joined
 from heedful.text.words import Words
 from heedful.viz.attention import attention_page
@@ -181,6 +182,35 @@ def test_every_control_has_a_name_and_every_picture_words(
     assert page.locator("table th[scope]").count() > 8
 
 
+def test_a_screen_reader_finds_names_and_news(page, tmp_path: Path, make, seen: Look) -> None:
+    """As the browser itself tells it to a screen reader, not as the page is written."""
+    opened(page, tmp_path, {"look": seen.to_json(), "tree": tree(make(), TEXT)})
+    page.get_by_text("The chosen head as a table").click()
+    page.locator(".heedful-table tbody").first.wait_for()
+    told = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    nodes = [
+        (
+            node["role"]["value"],
+            node.get("name", {}).get("value", "").strip(),
+            {one["name"]: one["value"].get("value") for one in node.get("properties", [])},
+        )
+        for node in told
+        if not node["ignored"]
+    ]
+    needy = {"table", "listbox", "region", "application"}
+    for role, name, more in nodes:
+        assert name or not (more.get("focusable") or role in needy), (role, more)
+    roles = [role for role, *_ in nodes]
+    assert {"main", "heading", "status", "columnheader", "rowheader", *needy} <= set(roles)
+    assert [more["live"] for role, _, more in nodes if role == "status"] == ["polite"] * 3
+    assert page.get_by_role("paragraph").all_inner_texts()[:2] == [
+        f"Read: {TEXT}",
+        f"Said: {TARGET}",
+    ]
+    pressed = [name for role, name, more in nodes if more.get("pressed") == "true"]
+    assert pressed == ["layer 2, mean"]
+
+
 def test_an_alignment_is_drawn_with_its_words(page, tmp_path: Path, seen: Look) -> None:
     opened(page, tmp_path, {"look": seen.to_json()})
     rows, columns, weights = seen.alignment()
@@ -241,6 +271,32 @@ def test_a_long_look_is_light(page, tmp_path: Path, make, characters) -> None:
     page.get_by_text("The chosen head as a table").click()
     page.locator(".heedful-table tbody").first.wait_for()
     assert page.evaluate("document.querySelectorAll('*').length") < 3200
+
+
+def test_a_long_look_answers_at_once(page, tmp_path: Path, make, characters) -> None:
+    """200 tokens, 6 layers, 16 heads: what a hover and another head cost, in milliseconds."""
+    translator = make(tokenizer=characters, dim=32, layers=6, heads=16)
+    text = ("The cow ate the hay. " * 10)[:199]
+    opened(page, tmp_path, {"look": look(translator, text, text).to_json()})
+    hovers, turns = page.evaluate(
+        """() => {
+          const timed = (work) => {
+            const start = performance.now();
+            work();
+            return performance.now() - start;
+          };
+          const tokens = [...document.querySelectorAll(".from li")].slice(0, 41);
+          const over = () => new PointerEvent("pointerover", { bubbles: true });
+          const view = heedful.views[0];
+          return [
+            tokens.map((one) => timed(() => one.dispatchEvent(over()))),
+            Array.from({ length: 41 }, (_, i) => timed(() => view.choose(i % 6, i % 16))),
+          ];
+        }"""
+    )
+    assert len(hovers) == len(turns) == 41
+    assert page.evaluate("heedful.views[0].lines.row") == 40
+    assert np.median(hovers) < 100 and np.median(turns) < 100  # below what a person notices
 
 
 def test_all_heads_are_painted_for_the_printer(page, tmp_path: Path, seen: Look) -> None:

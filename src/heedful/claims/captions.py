@@ -15,7 +15,8 @@ from heedful.data.preparation import prepare
 from heedful.decoding.search import at_rest
 from heedful.distributed.processes import pick_device
 from heedful.modalities.pictures import CellsConfig
-from heedful.nn.watching import CROSS, watch
+from heedful.nn.telling import CROSS
+from heedful.nn.watching import watch
 from heedful.problems.base import TEST
 from heedful.problems.captions_shapes import named_cells
 from heedful.runs.loading import load_model

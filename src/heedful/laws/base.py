@@ -118,5 +118,5 @@ def same(ours: Tensor, theirs: Tensor, what: str, tolerance: float = 1e-10) -> N
         raise LawBroken(f"{what}: they differ by up to {worst:.3g}, more than {tolerance:.0e}")
 
 
-for _room in ("exactness", "causality", "learning", "resuming", "exporting"):
+for _room in ("exactness", "causality", "learning", "resuming", "exporting", "watching"):
     importlib.import_module(f"heedful.laws.{_room}")

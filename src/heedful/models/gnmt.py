@@ -114,7 +114,8 @@ class GNMT(nn.Module):
             alignment = self.bottom.alignment
             keys = memory["bottom"]["keys"].once(lambda: alignment.prepare(source))
             scene = alignment.scene(keys, source.at, at)
-            context = alignment(x, scene, alignment.fresh(x, scene)).context
+            context, weights, _ = alignment(x, scene, alignment.fresh(x, scene))
+            alignment.tell(weights, source.at)
         for number, layer in enumerate(self.upper, start=1):
             start = None if starts is None else starts[number]
             read = torch.cat([self.dropout(x), context], -1)

@@ -7,17 +7,17 @@ looked at already: Tu, Lu, Liu, Liu and Li, "Modeling Coverage for Neural Machin
 B sources, R = B x C rows that read them, Q queries, K keys.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.nn.attention import Encoded
 from heedful.nn.layout import Layout
 from heedful.nn.scores import Score
+from heedful.nn.telling import CROSS, Telling
 from heedful.nn.windows import Everywhere, Window
 
 Keys = tuple[Tensor, Tensor]  # what is read, and what the score made of it, [B, K, ...]
@@ -44,10 +44,10 @@ class Scene(NamedTuple):
         return self._replace(place=self.place[:, t : t + 1], visible=self.visible[:, t : t + 1])
 
 
-class Alignment(nn.Module):
+class Alignment(Telling):
     """Scores, window and coverage, joined; one head."""
 
-    reads = True  # as attention to a source does
+    kind = CROSS
 
     def __init__(
         self,
@@ -66,7 +66,6 @@ class Alignment(nn.Module):
                 f"score '{score.kind}' has no softmax that a window could be put round. "
                 "Use window 'global'"
             )
-        self.note: Callable[[Tensor, Layout], None] | None = None  # is told the weights
 
     @property
     def stepwise(self) -> bool:
@@ -123,7 +122,7 @@ class Alignment(nn.Module):
     def tell(self, weights: Float[Tensor, "R Q K"], source: Layout) -> None:
         """Let whoever watches know, in the shape of attention with one head, [B, 1, C x Q, K]."""
         if self.note is not None:
-            self.note(_joined(weights, len(source.segments))[:, None].detach(), source)
+            self.noted(_joined(weights, len(source.segments))[:, None], source)
 
 
 def _joined(x: Tensor, sources: int) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 
 from heedful.decoding.translator import Translator
 from heedful.errors import HeedfulError, UsageError
-from heedful.nn.watching import CROSS
+from heedful.nn.telling import CROSS
 from heedful.seeing.attention import look
 
 Span = tuple[int, int]  # where a word begins in a text, and where it ends

@@ -13,7 +13,8 @@ from heedful.data.batch import Batch, pad
 from heedful.decoding.composing import Composed
 from heedful.decoding.search import at_rest
 from heedful.models.base import Model
-from heedful.nn.watching import SELF, Glance, lookers, watch
+from heedful.nn.telling import SELF
+from heedful.nn.watching import Glance, lookers, watch
 from heedful.text.midi import Note
 from heedful.text.music import MusicTokenizer
 
