@@ -152,7 +152,7 @@ class CaptionAttend(nn.Module):
         out = x + self.say_h(F.dropout(h, c.dropout, self.training)) + self.say_z(z)
         alpha = torch.cat(weights, 1) if weights else evenly
         if gaze is not None:
-            gaze.tell(alpha, source.at)
+            gaze.tell(torch.cat(drawn, 1) if drawn else alpha, source.at)
         only = None if coins is None else torch.cat(drawn, 1) * ~coins[..., None]
         return Unrolled(F.dropout(out, c.dropout, self.training), alpha, only)
 
