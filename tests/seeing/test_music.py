@@ -37,7 +37,7 @@ def made(tokenizer=PERFORMANCE, config=None):
 
 
 def composed(text: str = PIECE, given: int = 5) -> Composed:
-    return Composed(PERFORMANCE.encode(text), given)
+    return Composed(PERFORMANCE.encode(text), range(given))
 
 
 class TestLooks:
@@ -148,7 +148,7 @@ def test_the_page_draws_plays_and_leads_from_note_to_note(page, tmp_path: Path) 
     assert first.locator(".chosen").count() == 1
     assert first.locator(".arc").count() == first.locator(".looked").count() == 4
     said = first.locator(".said").inner_text()
-    assert said.startswith("Note 5, C5 at 2.00 s: after ") and said.count("%") == 4
+    assert said.startswith("Note 5, C5 at 2.00 s: looks at ") and said.count("%") == 4
     first.get_by_label("Note").fill("0")
     assert first.locator(".said").inner_text() == "Note 1, C4 at 0.00 s"
     first.locator("rect.note").nth(3).click()
