@@ -12,7 +12,7 @@ from heedful.data.progress import silent
 from heedful.errors import UsageError
 from heedful.problems.base import TEST, TRAIN, VALID
 from heedful.problems.music_accompaniment import Accompaniment, Canons
-from heedful.registry import problems
+from heedful.registry import presets, problems
 
 REAL = Path(__file__).parent.parent.parent.parent / "shared" / "data"
 
@@ -88,3 +88,7 @@ class TestCanons:
         for fields in ({"lower": 13}, {"apart": -1}, {"length": 0}):
             with pytest.raises(UsageError, match="problem.lower is 0 to 12"):
                 Canons(**fields)
+
+
+def test_a_whole_canon_is_as_long_as_its_preset_trains_on() -> None:
+    assert 4 * Canons().length + 1 == presets.get("music_accompaniment_canons")().batch.limit

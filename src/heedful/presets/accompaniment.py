@@ -21,7 +21,7 @@ def accompaniment_jsb() -> Preset:
 @presets.register("music_accompaniment_canons")
 def accompaniment_canons() -> Preset:
     """For canons: two layers of 128 that read the melody, and two that write."""
-    return vary(_encoding(lm_motifs(), 96, layers=2), {"batch.longest": 193})
+    return _encoding(lm_motifs(), 96, layers=2)
 
 
 @presets.register("music_accompaniment_tiny")

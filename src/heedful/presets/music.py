@@ -69,7 +69,7 @@ def lm_motifs() -> Preset:
             "model.dropout": 0.0,
             "model.attention_dropout": 0.0,
             "schedule": Cosine(peak=2e-3, warmup=200, steps=2_000),
-            "batch": Packed(tokens=4_096, row=256, longest=256),
+            "batch": Packed(tokens=4_053, row=193, longest=193),
             "training.steps": 2_000,
             "training.evaluate_every": 500,
             "training.checkpoint_every": 500,
