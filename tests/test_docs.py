@@ -22,6 +22,7 @@ from heedful.cli.main import application, run
 from heedful.cli.tensor2tensor import COMMANDS, FLAGS
 from heedful.config import flat
 from heedful.registry import presets, problems
+from heedful.text.midi import Note, composed
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -198,6 +199,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "reviews.tsv").write_text("\n".join(["stars\treview", *judged]) + "\n")
     (tmp_path / "new.en.gz").write_bytes(gzip.compress((tmp_path / "new.en").read_bytes()))
     (tmp_path / "reference.fr").write_text("\n".join(french[:3]) + "\n")
+    tune = [Note(0.25 * i, 0.25 * i + 0.25, 67 + 2 * (i % 4), 80) for i in range(8)]
+    (tmp_path / "melody.mid").write_bytes(composed(tune))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -44,6 +44,8 @@ SLOTS = [
         {"model.attention.bias": "bucket", "model.attention.turn": "rotary"},
         set(),
     ),
+    ("transformer_encoder_tiny", {"model.attention.bias": "skew:8"}, set()),
+    ("transformer_lm_tiny", {"model.attention.bias": "shaw:4"}, set()),
 ]
 
 
