@@ -13,7 +13,7 @@ from heedful.bench import train as room
 from heedful.bench.defaults import Asked, often, train_config
 from heedful.bench.matmul import Product
 from heedful.bench.table import Bench, Row
-from heedful.bench.train import RIVALS, Compiled, Measuring, bench_train
+from heedful.bench.train import RIVALS, Compiled, Measuring, bench_train, rivals_of
 from heedful.bench.workload import Workload
 from heedful.config import vary
 from heedful.data.batching import Bucketed, Packed
@@ -24,7 +24,7 @@ from heedful.runs.config import RunConfig
 
 from .conftest import CPU
 
-TORCH, MARIAN, LUCIDRAINS = RIVALS
+TORCH, MARIAN, LUCIDRAINS, BY_HAND = RIVALS
 
 
 def measuring(config: RunConfig, **changes: object) -> Measuring:
@@ -53,7 +53,11 @@ def test_every_way_has_a_row_with_rate_work_and_share(
     pytest.importorskip("transformers")
     monkeypatch.setitem(sys.modules, "x_transformers", None)
     bench, rows = measured(
-        config, data_folder, rivals=RIVALS, precisions=("fp32", "bf16"), end_to_end=8
+        config,
+        data_folder,
+        rivals=rivals_of(config.preset.model),
+        precisions=("fp32", "bf16"),
+        end_to_end=8,
     )
     assert list(rows) == [
         "matmul 64³ float32",
@@ -81,6 +85,25 @@ def test_every_way_has_a_row_with_rate_work_and_share(
     whole = bench.rows[-1]
     assert whole.more["share_of_step"] == pytest.approx((whole.value or 0) / ours)
     assert bench.settings["vocabulary"] == 50 and bench.settings["sentences"] > 10
+
+
+@pytest.mark.parametrize(
+    "name", ["lstm_seq2seq_tiny", "rnn_encoder_decoder_tiny", "rnn_search_tiny", "luong_tiny"]
+)
+def test_a_recurrent_model_is_measured_beside_the_same_by_hand(
+    name: str, data_folder: Path
+) -> None:
+    settings = {"model.dim": 16, "model.hidden": 16}
+    if name == "rnn_search_tiny":
+        settings["model.cell"] = "gru"
+    asked = Asked(preset=name, vocabulary=50, tokens=256, row=60, of_preset=settings)
+    config = train_config(asked, CPU, 2)
+    assert isinstance(config.preset.batch, Bucketed)
+    assert rivals_of(config.preset.model) == (BY_HAND,)
+    bench, rows = measured(config, data_folder, rivals=(BY_HAND,), repeats=1, warmup=0)
+    assert rows["heedful fp32 plain"].value and rows["by hand on torch.nn eager"].value
+    assert rows["heedful over the best peer"].value
+    assert "padding is read like words" in bench.notes[-1]
 
 
 def test_a_peer_that_fails_loses_only_its_row(

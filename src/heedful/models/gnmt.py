@@ -109,7 +109,8 @@ class GNMT(nn.Module):
         assert isinstance(source, Recalled)
         starts = memory["starts"].once(lambda: self.bridge(source.ends))
         first = None if starts is None else starts[:1]
-        x, _, context = self.bottom(self.dropout(x), at, source, first, memory=memory["bottom"])
+        seen = self.bottom(self.dropout(x), at, source, first, memory=memory["bottom"])
+        x, context = seen.out, seen.context
         if self.context == "current":
             alignment = self.bottom.alignment
             keys = memory["bottom"]["keys"].once(lambda: alignment.prepare(source))
