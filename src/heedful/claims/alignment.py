@@ -87,7 +87,8 @@ def alignment() -> Claim:
         "their order is another.",
         task="translate_demo_en_fr against the grammar's own alignment; multi30k_de_en against a "
         "small dictionary, and apart from the rest where two words changed their order. A word is "
-        "linked to the source word of whose attention it has the largest share",
+        "linked to the source word of whose attention it has the largest share, by where its first "
+        "piece looks",
         targets=(
             AtLeast(f"{DEMO}/links", 95.0),
             AtLeast(f"{REAL}/links", 80.0),

@@ -271,7 +271,7 @@ def gnmt_paper() -> Preset:
         {
             "model": GNMTConfig(),
             "schedule": Cosine(peak=2e-4, warmup=1_000, steps=350_000),
-            "decode": Decode(beam=10, alpha=0.2, coverage=0.2, extra_length=50),
+            "decode": Decode(beam=10, alpha=0.2, coverage=0.2, prune=3.0, extra_length=50),
             "training.steps": 350_000,
         },
     )
