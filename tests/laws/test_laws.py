@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -92,9 +93,22 @@ def forget_positions(model) -> None:
     positions.forward = lambda at: forward(line(at.positions.shape[1], batch=len(at.positions)))
 
 
+def take_the_mean(model) -> None:
+    """What is read is divided by how many tokens there are, of which there may be none."""
+    encode = model.body.encode
+
+    def divided(x, at):
+        encoded = encode(x, at)
+        return replace(encoded, x=encoded.x / at.real.sum(1)[:, None, None])
+
+    model.body.encode = divided
+
+
 @pytest.mark.parametrize(
     ("breaks", "law"),
     [
+        (ignore_segments, "the_shortest_are_no_exception"),
+        (take_the_mean, "a_row_of_padding_is_nothing"),
         (peek_ahead, "the_future_does_not_leak"),
         (peek_ahead, "all_of_the_past_is_heard"),
         (ignore_segments, "packing_changes_nothing"),
