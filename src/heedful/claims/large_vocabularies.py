@@ -69,7 +69,7 @@ def sampled_softmax() -> Claim:
             Baseline(name="the full softmax", number="full/perplexity"),
             Baseline(name="the full softmax, wikitext2", number=f"{REAL_FULL}/perplexity"),
         ),
-        cost="20 minutes on a GPU; memory is not counted on a CPU",
+        cost="5 minutes on a GPU that does nothing else; memory is not counted on a CPU",
         measure=TRAININGS,
     )
 
@@ -143,7 +143,7 @@ TRAININGS = Trainings(
         ),
     ),
     budget=Budget(steps=3_000),
-    seeds=(1, 2, 3),
+    seeds=(1,),
     small=Small(
         problem="zipf_lm",
         settings={**TINY_MODEL, **SMALL_ZIPF, "batch.row": 64, "batch.tokens": 256},
