@@ -13,7 +13,7 @@ from heedful.bench import train as room
 from heedful.bench.defaults import Asked, often, train_config
 from heedful.bench.matmul import Product
 from heedful.bench.table import Bench, Row
-from heedful.bench.train import RIVALS, Compiled, Measuring, bench_train, rivals_of
+from heedful.bench.train import RIVALS, Compiled, Measuring, bench_train, rivals_of, usual_modes
 from heedful.bench.workload import Workload
 from heedful.config import vary
 from heedful.data.batching import Bucketed, Packed
@@ -100,6 +100,7 @@ def test_a_recurrent_model_is_measured_beside_the_same_by_hand(
     config = train_config(asked, CPU, 2)
     assert isinstance(config.preset.batch, Bucketed)
     assert rivals_of(config.preset.model) == (BY_HAND,)
+    assert usual_modes(config.preset.model, torch.device("cuda")) == ("plain", "captured")
     bench, rows = measured(config, data_folder, rivals=(BY_HAND,), repeats=1, warmup=0)
     assert rows["heedful fp32 plain"].value and rows["by hand on torch.nn eager"].value
     assert rows["heedful over the best peer"].value
@@ -206,6 +207,8 @@ def test_what_is_usual_depends_on_the_device() -> None:
     gpu = torch.device("cuda")
     large = train_config(Asked(), gpu, 8)
     assert (large.preset_name, large.problem_name) == ("transformer_base", "made_up_pairs")
+    assert usual_modes(large.preset.model, gpu) == ("plain", "captured", "compiled")
+    assert usual_modes(large.preset.model, CPU) == ("plain",)
     assert large.preset.batch == Packed(tokens=49_152, row=1_024, longest=256)
     model = large.preset.model
     assert (model.dropout, model.attention_dropout, model.relu_dropout) == (0.1, 0.0, 0.0)

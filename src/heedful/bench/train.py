@@ -78,6 +78,19 @@ def rivals_of(model: ModelConfig) -> tuple[Rival, ...]:
     return tuple(rival for rival in RIVALS if model.kind in BESIDE[rival.name])
 
 
+def is_compiled(model: ModelConfig, device: torch.device) -> bool:
+    """Whether compiling is tried where nobody asks: not on a CPU, and not for recurrent models,
+    whose loops take minutes for every length."""
+    return device.type == "cuda" and model.kind not in torch_recurrent.KINDS
+
+
+def usual_modes(model: ModelConfig, device: torch.device) -> tuple[str, ...]:
+    """The ways of ours that are measured where nobody names any."""
+    if device.type != "cuda":
+        return ("plain",)
+    return tuple(MODES) if is_compiled(model, device) else ("plain", "captured")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measuring:
     """What is measured, and how often."""

@@ -147,9 +147,11 @@ def bench_train(
     measuring = room.Measuring(
         config=config,
         precisions=words(precision, ("fp32", "bf16") if large else ("fp32",)),
-        modes=words(mode, tuple(room.MODES) if large else ("plain",)),
+        modes=words(mode, room.usual_modes(config.preset.model, here)),
         rivals=rivals,
-        compiled_rivals=large if compiled_peers is None else compiled_peers,
+        compiled_rivals=room.is_compiled(config.preset.model, here)
+        if compiled_peers is None
+        else compiled_peers,
         batches=rounds,
         repeats=repeats or often.repeats,
         warmup=often.warmup if warmup is None else warmup,
