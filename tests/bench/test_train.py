@@ -217,6 +217,11 @@ def test_what_is_usual_depends_on_the_device() -> None:
     assert often(gpu).warmup * often(gpu).batches > 8  # a graph is recorded after three of a shape
 
 
+def test_a_recurrent_model_without_a_peer_is_measured_in_rows_of_one_sentence() -> None:
+    config = train_config(Asked(preset="gnmt_tiny"), CPU, 2)
+    assert isinstance(config.preset.batch, Bucketed) and rivals_of(config.preset.model) == ()
+
+
 def test_what_is_asked_for_is_measured() -> None:
     asked = Asked(
         preset="transformer_tiny",

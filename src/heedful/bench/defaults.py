@@ -85,7 +85,7 @@ def train_config(asked: Asked, device: torch.device, batches: int) -> RunConfig:
         longest = min(LONGEST, row)
         changes["batch"] = (
             Bucketed(tokens=tokens, longest=longest, multiple=8 if large else 1)
-            if preset.model.kind in torch_recurrent.KINDS  # which want one sentence a row
+            if preset.model.kind in torch_recurrent.RECURRENT
             else Packed(tokens=tokens, row=row, longest=longest)
         )
     preset = vary(vary(preset, changes), asked.of_preset or {})

@@ -81,7 +81,7 @@ def rivals_of(model: ModelConfig) -> tuple[Rival, ...]:
 def is_compiled(model: ModelConfig, device: torch.device) -> bool:
     """Whether compiling is tried where nobody asks: not on a CPU, and not for recurrent models,
     whose loops take minutes for every length."""
-    return device.type == "cuda" and model.kind not in torch_recurrent.KINDS
+    return device.type == "cuda" and model.kind not in torch_recurrent.RECURRENT
 
 
 def usual_modes(model: ModelConfig, device: torch.device) -> tuple[str, ...]:

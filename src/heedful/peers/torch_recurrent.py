@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from heedful.errors import UsageError
 from heedful.models.base import ModelConfig
+from heedful.models.gnmt import GNMTConfig
 from heedful.models.rnn_encoder_decoder import RNNEncoderDecoderConfig, Seq2SeqConfig
 from heedful.models.rnn_search import RNNSearchConfig
 from heedful.nn.cells import GRU, Cell
@@ -85,6 +86,7 @@ class TorchSummary(nn.Module):
 
 
 KINDS = (Seq2SeqConfig.kind, RNNEncoderDecoderConfig.kind, RNNSearchConfig.kind)
+RECURRENT = (*KINDS, GNMTConfig.kind)  # that want one sentence a row, written by hand or not
 
 
 def build(shape: ModelConfig, size: int) -> nn.Module:
