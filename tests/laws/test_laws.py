@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -33,8 +34,9 @@ def test_law_of_tracing_in_a_process_that_checks_no_shapes(name: str) -> None:
     subprocess.run([sys.executable, "-c", hold], check=True, timeout=300)
 
 
-# Slots of attention that make no family of their own are held to the laws too. Memory-compressed
-# attention alone does not hear the tokens of a group that is not whole yet.
+# Slots that make no family of their own are held to the laws too. Memory-compressed attention alone
+# does not hear the tokens of a group that is not whole yet; and which tokens look into a cluster of
+# an adaptive softmax is only known from the tokens, so that no one graph holds it.
 SLOTS = [
     ("transformer_tiny", {"model.attention.pool": "strided:3"}, {"all_of_the_past_is_heard"}),
     ("transformer_lm_tiny", {"model.attention.pool": "strided:2"}, {"all_of_the_past_is_heard"}),
@@ -46,6 +48,11 @@ SLOTS = [
     ),
     ("transformer_encoder_tiny", {"model.attention.bias": "skew:8"}, set()),
     ("transformer_lm_tiny", {"model.attention.bias": "shaw:4"}, set()),
+    (
+        "transformer_lm_tiny",
+        {"loss": "adaptive", "loss.cutoffs": (4, 8)},
+        {"traced_equals_eager"},
+    ),
 ]
 
 
@@ -92,9 +99,22 @@ def forget_positions(model) -> None:
     positions.forward = lambda at: forward(line(at.positions.shape[1], batch=len(at.positions)))
 
 
+def take_the_mean(model) -> None:
+    """What is read is divided by how many tokens there are, of which there may be none."""
+    encode = model.body.encode
+
+    def divided(x, at):
+        encoded = encode(x, at)
+        return replace(encoded, x=encoded.x / at.real.sum(1)[:, None, None])
+
+    model.body.encode = divided
+
+
 @pytest.mark.parametrize(
     ("breaks", "law"),
     [
+        (ignore_segments, "the_shortest_are_no_exception"),
+        (take_the_mean, "a_row_of_padding_is_nothing"),
         (peek_ahead, "the_future_does_not_leak"),
         (peek_ahead, "all_of_the_past_is_heard"),
         (ignore_segments, "packing_changes_nothing"),

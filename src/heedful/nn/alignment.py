@@ -16,7 +16,7 @@ from torch import Tensor
 from heedful.errors import UsageError
 from heedful.nn.attention import Encoded
 from heedful.nn.layout import Layout
-from heedful.nn.scores import Score
+from heedful.nn.scores import Known, Score
 from heedful.nn.telling import CROSS, Telling
 from heedful.nn.windows import Everywhere, Window
 
@@ -99,13 +99,12 @@ class Alignment(Telling):
         visible, place = _joined(scene.visible, sources), _joined(scene.place, sources)
         asking = _joined(q, sources)
         covered, moved = carried
-        score, after = self.score(
-            asking,
-            keys,
+        known = Known(
             scene.at,
-            _joined(covered[:, None], sources) if self.coverage else None,
-            _joined(moved[:, None], sources) if self.score.carried else None,
+            covered=_joined(covered[:, None], sources) if self.coverage else None,
+            carried=_joined(moved[:, None], sources) if self.score.carried else None,
         )
+        score, after = self.score(asking, keys, known)
         inside, bell = self.window(asking, place, scene.at.positions, visible)
         if self.score.normalised:
             score = score.masked_fill(~inside, torch.finfo(score.dtype).min).softmax(-1)
