@@ -17,11 +17,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from heedful.cli.main import application, run
 from heedful.cli.tensor2tensor import COMMANDS, FLAGS
 from heedful.config import flat
 from heedful.registry import presets, problems
+from heedful.text.midi import Note, composed
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -102,6 +104,8 @@ def cut(arguments: list[str]) -> list[str]:
     elif {"demo", "translate_demo_en_fr"} & set(shorter):
         small = DEMO
     small = {k: v for k, v in {**MODEL, **small}.items() if has(shorter, k)}
+    if any("caption" in word for word in shorter):  # a budget that holds a picture
+        small.pop("batch.tokens", None)
     return shorter + [part for k, v in small.items() for part in ("--set", f"{k}={v}")]
 
 
@@ -196,10 +200,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         file.writelines(f"{json.dumps({'en': en, 'fr': fr})}\n" for en, fr in rows)
     judged = [f"{'good' if i % 2 else 'bad'}\t{line}" for i, line in enumerate(english[:300])]
     (tmp_path / "reviews.tsv").write_text("\n".join(["stars\treview", *judged]) + "\n")
+    pictures(tmp_path)
     (tmp_path / "new.en.gz").write_bytes(gzip.compress((tmp_path / "new.en").read_bytes()))
     (tmp_path / "reference.fr").write_text("\n".join(french[:3]) + "\n")
+    tune = [Note(0.25 * i, 0.25 * i + 0.25, 67 + 2 * (i % 4), 80) for i in range(8)]
+    (tmp_path / "melody.mid").write_bytes(composed(tune))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def pictures(folder: Path) -> None:
+    """Photographs of one colour each, with captions that say which; and two shapes."""
+    (folder / "photos").mkdir()
+    lines = []
+    for number in range(30):
+        name = "dog.jpg" if not number else f"{number}.png"
+        picture = Image.new("RGB", (12, 8), (8 * number, 0, 255 - 8 * number))
+        picture.save(folder / "photos" / name)
+        lines.append(f"{name}\ta picture that is {'blue' if number < 15 else 'red'}\n")
+    (folder / "captions.tsv").write_text("".join(lines))
+    Image.new("RGB", (30, 30), "white").save(folder / "shapes.png")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

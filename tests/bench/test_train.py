@@ -13,7 +13,7 @@ from heedful.bench import train as room
 from heedful.bench.defaults import Asked, often, train_config
 from heedful.bench.matmul import Product
 from heedful.bench.table import Bench, Row
-from heedful.bench.train import RIVALS, Compiled, Measuring, bench_train
+from heedful.bench.train import RIVALS, Compiled, Measuring, bench_train, rivals_of, usual_modes
 from heedful.bench.workload import Workload
 from heedful.config import vary
 from heedful.data.batching import Bucketed, Packed
@@ -24,7 +24,7 @@ from heedful.runs.config import RunConfig
 
 from .conftest import CPU
 
-TORCH, MARIAN, LUCIDRAINS = RIVALS
+TORCH, MARIAN, LUCIDRAINS, BY_HAND = RIVALS
 
 
 def measuring(config: RunConfig, **changes: object) -> Measuring:
@@ -53,7 +53,11 @@ def test_every_way_has_a_row_with_rate_work_and_share(
     pytest.importorskip("transformers")
     monkeypatch.setitem(sys.modules, "x_transformers", None)
     bench, rows = measured(
-        config, data_folder, rivals=RIVALS, precisions=("fp32", "bf16"), end_to_end=8
+        config,
+        data_folder,
+        rivals=rivals_of(config.preset.model),
+        precisions=("fp32", "bf16"),
+        end_to_end=8,
     )
     assert list(rows) == [
         "matmul 64³ float32",
@@ -81,6 +85,26 @@ def test_every_way_has_a_row_with_rate_work_and_share(
     whole = bench.rows[-1]
     assert whole.more["share_of_step"] == pytest.approx((whole.value or 0) / ours)
     assert bench.settings["vocabulary"] == 50 and bench.settings["sentences"] > 10
+
+
+@pytest.mark.parametrize(
+    "name", ["lstm_seq2seq_tiny", "rnn_encoder_decoder_tiny", "rnn_search_tiny", "luong_tiny"]
+)
+def test_a_recurrent_model_is_measured_beside_the_same_by_hand(
+    name: str, data_folder: Path
+) -> None:
+    settings = {"model.dim": 16, "model.hidden": 16}
+    if name == "rnn_search_tiny":
+        settings["model.cell"] = "gru"
+    asked = Asked(preset=name, vocabulary=50, tokens=256, row=60, of_preset=settings)
+    config = train_config(asked, CPU, 2)
+    assert isinstance(config.preset.batch, Bucketed)
+    assert rivals_of(config.preset.model) == (BY_HAND,)
+    assert usual_modes(config.preset.model, torch.device("cuda")) == ("plain", "captured")
+    bench, rows = measured(config, data_folder, rivals=(BY_HAND,), repeats=1, warmup=0)
+    assert rows["heedful fp32 plain"].value and rows["by hand on torch.nn eager"].value
+    assert rows["heedful over the best peer"].value
+    assert "padding is read like words" in bench.notes[-1]
 
 
 def test_a_peer_that_fails_loses_only_its_row(
@@ -183,12 +207,19 @@ def test_what_is_usual_depends_on_the_device() -> None:
     gpu = torch.device("cuda")
     large = train_config(Asked(), gpu, 8)
     assert (large.preset_name, large.problem_name) == ("transformer_base", "made_up_pairs")
+    assert usual_modes(large.preset.model, gpu) == ("plain", "captured", "compiled")
+    assert usual_modes(large.preset.model, CPU) == ("plain",)
     assert large.preset.batch == Packed(tokens=49_152, row=1_024, longest=256)
     model = large.preset.model
     assert (model.dropout, model.attention_dropout, model.relu_dropout) == (0.1, 0.0, 0.0)
     assert large.problem.vocabulary == 32_000
     assert large.problem.train_examples * large.problem.mean > 2 * 8 * 49_152
     assert often(gpu).warmup * often(gpu).batches > 8  # a graph is recorded after three of a shape
+
+
+def test_a_recurrent_model_without_a_peer_is_measured_in_rows_of_one_sentence() -> None:
+    config = train_config(Asked(preset="gnmt_tiny"), CPU, 2)
+    assert isinstance(config.preset.batch, Bucketed) and rivals_of(config.preset.model) == ()
 
 
 def test_what_is_asked_for_is_measured() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from heedful.claims import arms as room
-from heedful.claims.arms import Arm, Budget, points, speed
-from heedful.claims.base import Context
+from heedful.claims.arms import Arm, Budget
+from heedful.claims.base import Context, Number, Numbers
+from heedful.claims.logs import POINTS, points, speed
 from heedful.claims.readings import Reading
 from heedful.errors import HeedfulError, UsageError
 from heedful.registry import presets
@@ -66,6 +67,25 @@ def test_what_the_same_code_has_read_is_not_read_again(
     monkeypatch.setattr(room.circumstances, "commit", lambda: "a" * 12)
     ours(context)
     assert len(readings) == 6  # what was read of the run before it was trained anew is gone
+
+
+def test_runs_are_looked_at_and_arms_compared(context: Context) -> None:
+    looked = []
+
+    def look(arm: Arm, seed: int, context: Context) -> dict[str, float]:
+        looked.append(context.run_of(arm.name, seed))
+        return {"steps": len(arm.name) * seed}
+
+    def compare(numbers: Numbers) -> Numbers:
+        both = [numbers[f"{name}/steps"].by_seed for name in ("ours", "theirs")]
+        return {
+            "ours/longer": Number({seed: value - both[1][seed] for seed, value in both[0].items()})
+        }
+
+    measured = replace(quick(), look=look, compare=compare)(context)
+    assert sorted(looked) == sorted(path for path in context.runs.iterdir() if path.is_dir())
+    assert measured.numbers["theirs/steps"].by_seed == {1: 6.0, 2: 12.0}
+    assert measured.numbers["ours/longer"].by_seed == {1: -2.0, 2: -4.0}
 
 
 def test_seeds_add_runs_and_leave_the_others(context: Context, trained: list[str]) -> None:
@@ -241,6 +261,6 @@ def test_a_curve_is_thinned_and_keeps_its_end(tmp_path: Path) -> None:
     lines.append({"kind": "other", "step": 300})
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     curve = points(tmp_path)
-    assert len(curve) <= room.POINTS
+    assert len(curve) <= POINTS
     assert curve[-1] == {"step": 300, "valid_bleu": 3.0}
     assert speed(tmp_path) == 151.0  # the median of 2 … 300

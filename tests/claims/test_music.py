@@ -2,19 +2,17 @@
 
 import random
 
-import numpy as np
 import pytest
 import torch
 
 from heedful.claims.base import claims
 from heedful.claims.music import PRESETS
 from heedful.claims.music_listening import heard_again, nats
-from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.models.building import build
 from heedful.models.transformer import TransformerLMConfig
 from heedful.nn.losses import Smoothing
-from heedful.presets.music import RELATIVE
+from heedful.presets.relative import skewed
 from heedful.problems.music_motifs import Motifs
 from heedful.registry import presets
 from heedful.text.midi import Note
@@ -43,19 +41,18 @@ def test_motifs_are_heard_again_more_than_chance_has_it() -> None:
     assert heard_again(played(made[0])) > 0.5 > 0.2 > heard_again(played(made[1]))
 
 
-def test_nats_are_those_of_the_loss_without_the_end() -> None:
+def test_nats_are_of_the_symbols_alone_and_the_end_takes_no_part() -> None:
     torch.manual_seed(1)
     tokenizer = Performance().train([])
     config = TransformerLMConfig(dim=16, layers=1, heads=2, ff=16, dropout=0.0)
     model = build(config, {"targets": tokenizer}, shared=False, loss=Smoothing(amount=0.0)).eval()
     rows = [[RESERVED + 60, RESERVED + 300, EOS], [RESERVED + 61, EOS]]
     batch = Batch({"targets": pad(rows)})
-    found = nats(model, iter([batch]), torch.device("cpu"))
-    assert [len(one) for one in found] == [2, 1]
+    one, other = nats(model, iter([batch]), torch.device("cpu"))
     with torch.no_grad():
-        ends = model.logits(batch).log_softmax(-1)[[0, 1], [2, 1], EOS]
-        whole = float(model.loss(batch).nll)
-    assert sum(map(np.sum, found)) - float(ends.sum()) == pytest.approx(whole, rel=1e-5)
+        symbols = model.logits(batch)[..., RESERVED:].log_softmax(-1)
+    wanted = (-symbols[[0, 0, 1], [0, 1, 0], [60, 300, 61]]).tolist()
+    assert [*one, *other] == pytest.approx(wanted, rel=1e-5)
 
 
 @pytest.mark.parametrize("data", ["jsb", "motifs"])
@@ -63,12 +60,16 @@ def test_arms_differ_in_what_is_claimed_and_in_nothing_else(data: str) -> None:
     absolute, relative = (
         presets.get(f"{PRESETS[name]}_{data}")() for name in ("absolute", "relative")
     )
-    assert vary(absolute, RELATIVE) == relative != absolute
+    assert skewed(absolute, int(relative.model.attention.bias.removeprefix("skew:"))) == relative
     lstm = presets.get(f"{PRESETS['lstm']}_{data}")()
-    assert lstm.batch == absolute.batch and lstm.training.steps == absolute.training.steps
+    ours, theirs = lstm.batch, absolute.batch
+    assert (ours.tokens, ours.limit) == (theirs.tokens, theirs.limit)
+    assert lstm.training.steps == absolute.training.steps
     claim = {"jsb": "music_relative_attention", "motifs": "music_motif_continuation"}[data]
     measure = claims.get(claim)().measure
     assert measure.budget.steps == absolute.training.steps
     longest = measure.config(measure.arms[0], 1, smoke=False).problem
     window = longest.piece if data == "jsb" else longest.length + 1
-    assert window <= absolute.batch.limit
+    assert window == absolute.batch.limit
+    # Some of what is trained on is beyond the farthest distance that has a vector.
+    assert relative.model.attention.bias == f"skew:{(window - 1) // 2}"

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from heedful.claims import peers as room
-from heedful.claims.arms import Arm, training_seconds
+from heedful.claims.arms import Arm
 from heedful.claims.base import Context
+from heedful.claims.logs import training_seconds
 from heedful.claims.peers import Outcome, PeerArm, WithPeers
 from heedful.claims.readings import Reading
 from heedful.data.preparation import prepare

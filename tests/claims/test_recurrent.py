@@ -33,9 +33,18 @@ def test_swaps_are_links_that_cross() -> None:
 def test_sentences_are_scored_by_their_length() -> None:
     short, long = "ein kleiner hund läuft jetzt", " ".join(["wort"] * 20)
     right, wrong = "a small dog runs now", "nothing of it is right"
-    found = long_sentences.bleu_by_length([right, wrong], [right, right], [short, long])
+    buckets = (8, 11, 100)
+    found = long_sentences.bleu_by_length([right, wrong], [right, right], [short, long], buckets)
     assert found[8] == pytest.approx(100.0) and found[100] < 20 and found[11] == 0.0
-    assert list(found) == list(long_sentences.BUCKETS)
+    assert tuple(found) == buckets
+
+
+def test_long_sentences_are_read_off_both_corpora() -> None:
+    trainings = claims.get("attention_long_sentences")().measure
+    assert {arm.problem for arm in trainings.arms} == set(long_sentences.BUCKETS)
+    for arm in trainings.arms:
+        other = long_sentences.LADDER[arm.name.removeprefix("tatoeba_")][0]
+        assert arm.preset == other
 
 
 @pytest.mark.parametrize(
@@ -51,12 +60,7 @@ def test_sentences_are_scored_by_their_length() -> None:
     ],
 )
 def test_what_is_compared_is_trained_for_as_many_tokens(name: str) -> None:
-    measure = claims.get(name)().measure
-    trainings = (
-        measure
-        if hasattr(measure, "arms")
-        else __import__(measure.__module__, fromlist=["TRAININGS"]).TRAININGS
-    )
+    trainings = claims.get(name)().measure
     by_problem: dict[str, set[int]] = {}
     for arm in trainings.arms:
         config = trainings.config(arm, 1, smoke=False)

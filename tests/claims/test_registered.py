@@ -7,12 +7,18 @@ from pathlib import Path
 import pytest
 
 from heedful.claims.arms import Small, Trainings
-from heedful.claims.base import Claim, Context, claims
+from heedful.claims.base import Claim, Context, InArms, claims
 from heedful.claims.peers import WithPeers
 from heedful.claims.runner import reproduce, reproduce_part
 from heedful.claims.transformer import TINY_MODEL
 from heedful.metrics.base import metrics
 
+AS_A_WHOLE = {  # measured at once, so that --only names nothing
+    "attention_path_length",
+    "relative_attention_translation",
+    "relative_memory",
+    "single_gpu_wmt14",
+}
 REAL = Path(__file__).parent.parent.parent.parent / "shared" / "data"
 
 
@@ -60,6 +66,14 @@ def test_what_a_claim_trains_exists_and_its_names_are_its_own(name: str) -> None
         assert config.preset.training.steps == trainings.budget.steps
         wanted = {metric for reading in arm.readings for metric in reading.metrics}
         assert wanted <= {*metrics.names(), "loss", "perplexity"}
+
+
+@pytest.mark.parametrize("name", sorted({*claims.names()} - AS_A_WHOLE))
+def test_the_arms_of_every_claim_can_be_trained_apart(name: str) -> None:
+    measure = claims.get(name)().measure
+    assert isinstance(measure, InArms)
+    arms = trainings_of(claims.get(name)()).arms
+    assert {arm.name for arm in arms} <= set(measure.arm_names())
 
 
 @pytest.mark.parametrize("name", claims.names())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import heedful as package
+from heedful.cli.main import run as run_command
 from heedful.seeing.attention import look
 
 from .conftest import SMALL_SETTINGS
@@ -120,6 +121,77 @@ def test_what_cannot_be_shown_is_said(
 def test_a_page_that_cannot_be_written_is_said(heedful, tiny_run: Path, tmp_path: Path) -> None:
     answer = heedful("attention", tiny_run, "--text", TEXT, "--out", tmp_path / "no" / "a.html")
     assert answer.status == 1 and "cannot write" in answer.err
+
+
+ENGLISH, FRENCH = "The cow ate the hay.", "La vache a mangé le foin."
+FEW = {"train_examples": 60, "valid_examples": 3, "test_examples": 3, "text.size": 300}
+
+
+@pytest.fixture(scope="module")
+def judges(tmp_path_factory: pytest.TempPathFactory, data_folder: Path) -> dict[str, Path]:
+    """Runs of two steps that say something about a text, about two, and one that cannot attend."""
+    folder, made = tmp_path_factory.mktemp("judges"), {}
+    few = [part for name, value in FEW.items() for part in ("--set", f"problem.{name}={value}")]
+    for name, problem, preset in [
+        ("language", "demo_language", "text_classifier_tiny"),
+        ("translated", "demo_translated", "pair_classifier_tiny"),
+        ("text", "demo_text", "recurrent_lm_tiny"),
+    ]:
+        made[name] = folder / name
+        asked = ["train", problem, "--preset", preset, "--out", str(made[name]), "--steps", "2"]
+        assert run_command([*asked, *few]) == 0
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind", "rows"),
+    [
+        ("language", ENGLISH, "summary", ["<summary>"]),
+        ("translated", f"{ENGLISH}\t{FRENCH}", "summary", ["<first>", "<second>"]),
+        ("translated", f"{ENGLISH}\t{FRENCH}", "to_second", ["The", "hay", "<eos>"]),
+    ],
+    ids=["one text", "two texts", "between two texts"],
+)
+def test_a_classifier_is_shown(
+    heedful, judges, tmp_path: Path, page, name: str, text: str, kind: str, rows: list[str]
+) -> None:
+    out, svg, png = (tmp_path / f"a.{suffix}" for suffix in ("html", "svg", "png"))
+    pictures = ("--svg", svg, "--png", png, "--kind", kind, "--words")
+    run = judges[name]
+    answer = heedful("attention", run, "--text", text, "--json", "--out", out, *pictures)
+    assert answer.status == 0, answer.err
+    found = answer.json()
+    translator = package.load(run, device="cpu")
+    best = translator.decode([text])[0]
+    assert found["target"] == found["labels"][0]["name"] == best.text
+    assert np.log(found["labels"][0]["probability"]) == pytest.approx(best.score, abs=1e-5)
+    for one, other in zip(found["attentions"], look(translator, text).attended, strict=True):
+        assert one["kind"] == other.kind and one["queries"]["tokens"] == list(other.queries.tokens)
+        np.testing.assert_allclose(one["layers"][0]["weights"], other.layers[0].weights, atol=1e-6)
+    (item,) = data_of(out)["items"]
+    assert item["look"]["labels"] == found["labels"] and "tree" not in item
+    page.goto(out.as_uri())
+    likely = page.get_by_role("table", name="How likely each label is").get_by_role("row").nth(1)
+    assert likely.inner_text().split() == [best.text, f"{np.exp(best.score):.3f}"]
+    said = [text.text for text in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
+    assert f"{kind}, layer 1, head 1" in said and set(rows) <= set(said)
+    wide, high = size_of(png)
+    assert wide > 500 and high > 300
+
+
+def test_a_label_can_be_given_and_nothing_else(heedful, judges, tmp_path: Path) -> None:
+    asked = ("attention", judges["language"], "--text", ENGLISH, "--json", "--target")
+    assert heedful(*asked, "fr").json()["target"] == "fr"
+    wrong = heedful(*asked, "de")
+    assert wrong.status == 1 and "'de' is not a label that is learnt" in wrong.err
+    empty = heedful(*asked, "")
+    assert empty.status == 2 and "no label in the target" in empty.err
+
+
+def test_a_model_that_attends_to_nothing_is_said(heedful, judges) -> None:
+    answer = heedful("attention", judges["text"], "--text", ENGLISH)
+    assert answer.status == 2
+    assert "a model of the kind 'recurrent_lm' attends to nothing" in answer.err
 
 
 def test_residuals_are_trained_and_drawn_by_one_command(heedful, tmp_path: Path) -> None:

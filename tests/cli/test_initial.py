@@ -58,3 +58,21 @@ def test_there_must_be_a_run_to_begin_from(heedful, tmp_path) -> None:
         "train", *text_files(tmp_path), "--init", tmp_path / "no", "--out", tmp_path / "x"
     )
     assert answer.status == 1 and "there is no such folder" in answer.err
+
+
+def test_a_classifier_begins_from_one_of_other_labels(heedful, tmp_path: Path) -> None:
+    few = [f"problem.{of}_examples={n}" for of, n in (("train", 30), ("valid", 2), ("test", 2))]
+    small = ["model.dim=8", "model.hidden=4", "model.outer=8", "training.evaluate_every=0"]
+    settings = [part for one in (*few, *small) for part in ("--set", one)]
+    data = ["--steps", "1", "--data", tmp_path / "data", *settings]
+    one, other = tmp_path / "one", tmp_path / "other"
+    preset = ["--preset", "text_classifier_tiny", "--set", "problem.text.size=300"]
+    answer = heedful("train", "demo_language", *preset, "--out", one, *data)
+    assert answer.status == 0, answer.err
+    answer = heedful("train", "demo_translated", "--init", one, "--out", other, *data)
+    assert answer.status == 0, answer.err
+    assert f"beginning from {one}" in answer.err and "1 of " in answer.err
+    after = json.loads((other / "config.json").read_text())
+    assert after["problem"]["fields"]["text"]["path"] == str(one / "vocab" / "text.json")
+    labels = [json.loads((run / "vocab" / "labels.json").read_text()) for run in (one, other)]
+    assert labels[0] != labels[1]

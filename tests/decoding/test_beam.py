@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -48,6 +49,35 @@ def test_a_beam_of_all_finds_what_exhaustive_search_finds(toy, every_output, alp
         penalty = ((5 + len(ids) + 1) / 6) ** alpha
         assert hypothesis.score == pytest.approx(sum(scores) / penalty, abs=1e-4)
         assert hypothesis.log_probability == pytest.approx(sum(scores), abs=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
+def test_pruning_drops_what_is_far_behind_and_finds_nothing_better(toy, alpha):
+    batch, lost = Batch({"inputs": pad([[7, EOS], [9, EOS]])}), 0
+    for seed in range(4):
+        model, wide = toy(seed=seed), Decode(beam=5**3, alpha=alpha, extra_length=2)
+        all_of_it = decode(model, batch, wide)
+        same(decode(model, batch, replace(wide, prune=1e9)), all_of_it)
+        for prune in (3.0, 1.0):
+            found = decode(model, batch, replace(wide, prune=prune))
+            for (mine, *_), (best, *_) in zip(found, all_of_it, strict=True):
+                assert (mine.finished, mine.score) <= (best.finished, best.score + 1e-5)
+                assert min(mine.token_scores) >= math.log(1 / 5) - prune  # the best is 1/5 or more
+                lost += mine.ids != best.ids
+        narrow = [row[:1] for row in decode(model, batch, replace(wide, prune=1e-6))]
+        same(narrow, decode(model, batch, replace(wide, beam=1)))
+    assert lost  # the best is not always among what is left
+
+
+def test_pruning_ends_a_search_when_all_that_grows_is_far_behind(toy):
+    batch = Batch({"inputs": pad([[7, 9, EOS]])})
+    model = toy(sharpness=0.1)  # every token is about as likely: none is pruned for itself
+    plain = Decode(beam=8, nbest=8, alpha=0.0, extra_length=12)
+    whole, steps = decode(model, batch, plain)[0], len(model.rows_seen)
+    model.rows_seen.clear()
+    found = decode(model, batch, replace(plain, prune=1.0))[0]
+    assert len(model.rows_seen) == 2 < steps  # two tokens are 1.6 less likely than one
+    assert found[0].ids == whole[0].ids and len(found) < len(whole)
 
 
 @pytest.mark.parametrize("alpha", [-0.5, 0.0, 0.6, 2.0])

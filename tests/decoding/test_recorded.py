@@ -67,8 +67,9 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         Decode(beam=1, extra_length=20),
         Decode(sample=True, nbest=2, extra_length=20),
         Decode(beam=2, coverage=0.2, extra_length=8),
+        Decode(beam=3, nbest=2, prune=2.0, extra_length=20),
     ],
-    ids=["beam", "greedy", "sample", "coverage"],
+    ids=["beam", "greedy", "sample", "coverage", "prune"],
 )
 def test_searches_find_the_same_with_recorded_steps(
     device: str, preset: str, config: Decode

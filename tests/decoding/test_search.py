@@ -39,6 +39,7 @@ BATCH = Batch({"inputs": pad([[5, 6, 7, EOS], [9, EOS], [4, 4, 8, 3, 10, EOS]])}
         ("nbest", 0, "decode.nbest must be at least 1"),
         ("nbest", 5, "needs a beam at least as wide"),
         ("coverage", -0.1, "decode.coverage must be at least 0"),
+        ("prune", -1.0, "decode.prune must be at least 0"),
         ("extra_length", -1, "decode.extra_length must be"),
         ("temperature", -1.0, "decode.temperature must be"),
         ("top_k", -1, "decode.top_k must be"),

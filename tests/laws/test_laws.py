@@ -2,13 +2,18 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 
 import pytest
+from torch import nn
 
 from heedful.laws import LAWS, LawBroken, Subject, check, enrolled
+from heedful.nn.alignment import Alignment
+from heedful.nn.between import Between
 from heedful.nn.layout import line
 from heedful.nn.patterns import Causal, Full, Visible
+from heedful.nn.summaries import Attend
 
 
 @cache
@@ -29,8 +34,9 @@ def test_law_of_tracing_in_a_process_that_checks_no_shapes(name: str) -> None:
     subprocess.run([sys.executable, "-c", hold], check=True, timeout=300)
 
 
-# Slots of attention that make no family of their own are held to the laws too. Memory-compressed
-# attention alone does not hear the tokens of a group that is not whole yet.
+# Slots that make no family of their own are held to the laws too. Memory-compressed attention alone
+# does not hear the tokens of a group that is not whole yet; and which tokens look into a cluster of
+# an adaptive softmax is only known from the tokens, so that no one graph holds it.
 SLOTS = [
     ("transformer_tiny", {"model.attention.pool": "strided:3"}, {"all_of_the_past_is_heard"}),
     ("transformer_lm_tiny", {"model.attention.pool": "strided:2"}, {"all_of_the_past_is_heard"}),
@@ -39,6 +45,13 @@ SLOTS = [
         "transformer_tiny",
         {"model.attention.bias": "bucket", "model.attention.turn": "rotary"},
         set(),
+    ),
+    ("transformer_encoder_tiny", {"model.attention.bias": "skew:8"}, set()),
+    ("transformer_lm_tiny", {"model.attention.bias": "shaw:4"}, set()),
+    (
+        "transformer_lm_tiny",
+        {"loss": "adaptive", "loss.cutoffs": (4, 8)},
+        {"traced_equals_eager"},
     ),
 ]
 
@@ -86,9 +99,22 @@ def forget_positions(model) -> None:
     positions.forward = lambda at: forward(line(at.positions.shape[1], batch=len(at.positions)))
 
 
+def take_the_mean(model) -> None:
+    """What is read is divided by how many tokens there are, of which there may be none."""
+    encode = model.body.encode
+
+    def divided(x, at):
+        encoded = encode(x, at)
+        return replace(encoded, x=encoded.x / at.real.sum(1)[:, None, None])
+
+    model.body.encode = divided
+
+
 @pytest.mark.parametrize(
     ("breaks", "law"),
     [
+        (ignore_segments, "the_shortest_are_no_exception"),
+        (take_the_mean, "a_row_of_padding_is_nothing"),
         (peek_ahead, "the_future_does_not_leak"),
         (peek_ahead, "all_of_the_past_is_heard"),
         (ignore_segments, "packing_changes_nothing"),
@@ -100,6 +126,43 @@ def forget_positions(model) -> None:
 def test_a_model_that_breaks_a_law_is_caught(breaks, law) -> None:
     with pytest.raises(LawBroken):
         LAWS[law](Broken(breaks).subject)
+
+
+class Unseen(nn.Module):
+    """Attention that nobody finds."""
+
+    def __init__(self, part: nn.Module) -> None:
+        super().__init__()
+        self.hidden = (part,)
+
+    def forward(self, *given, **named):
+        return self.hidden[0](*given, **named)
+
+
+@pytest.mark.parametrize("kernel", ["dense", "fused"])
+def test_attention_that_nobody_finds_is_noticed(kernel: str) -> None:
+    one = Subject("transformer_tiny", {"model.attention.kernel": kernel})
+    LAWS["every_look_is_seen"](one)
+    layer = one.model.body.encoder.layers[0]
+    layer.attention = Unseen(layer.attention)
+    with pytest.raises(LawBroken, match="a softmax over 41 tokens, and whoever watches"):
+        LAWS["every_look_is_seen"](one)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "part"),
+    [
+        ("text_classifier_tiny", {}, Attend),
+        ("pair_classifier_tiny", {"model.summary": "max"}, Between),
+        ("gnmt_tiny", {"model.context": "current"}, Alignment),
+    ],
+)
+def test_a_look_that_is_not_told_is_noticed(name, settings, part, monkeypatch) -> None:
+    one = Subject(name, settings)
+    LAWS["every_look_is_seen"](one)
+    monkeypatch.setattr(part, "noted", lambda *_: None)
+    with pytest.raises(LawBroken, match="whoever watches is told of 0"):
+        LAWS["every_look_is_seen"](one)
 
 
 def test_check_holds_a_preset_to_every_law(monkeypatch) -> None:

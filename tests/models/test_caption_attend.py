@@ -190,6 +190,7 @@ class TestHard:
     def test_it_looks_at_one_cell(self) -> None:
         model, batch = model_of("hard"), batch_of()
         heads = looks(model, batch)
+        assert set(heads.unique().tolist()) == {0.0, 1.0} and (heads.sum(-1) == 1).all()
         source = model.encode(batch.inputs)
         with torch.no_grad():
             soft = model_of("soft")

@@ -8,12 +8,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from heedful.errors import UsageError
 from heedful.nn import relative_plain as plain
 from heedful.nn.attention import Attention, AttentionConfig
-from heedful.nn.kernels.dense import dense, weights
+from heedful.nn.kernels.dense import weights
 from heedful.nn.layout import Layout, line, ragged
 from heedful.nn.memory import Memory
-from heedful.nn.patterns import Causal, Full, InBlocks, Visible
+from heedful.nn.patterns import Causal, Full, Visible
 from heedful.nn.relative import RELATIVE, Reach, Relative, Shaw, ShawKeys, Skew, distance, line_of
-from heedful.nn.relative_local import attend_local
 from heedful.nn.sight import Sight, sight
 from heedful.nn.skewing import skew, skew_causal, unskew, unskew_causal
 from heedful.nn.watching import watch
@@ -126,18 +125,29 @@ def test_values_by_distance_are_the_weights_unskewed(causal) -> None:
     torch.testing.assert_close(bias.read(shares, at, at), by_skew, **EXACT)
 
 
-@pytest.mark.parametrize("length", [8, 10, 3])
-def test_blocks_of_two_skews_are_dense_attention_behind_a_mask(length) -> None:
-    bias, at, (q, k, v) = made(Skew, 8, True), line(length, batch=2), qkv(length)
-    seen = Sight(Causal() & InBlocks(4, 1), at, at)
-    wanted = dense(q, k, v, seen, bias(q, at, at))
-    found = attend_local(q, k, v, bias.keys(torch.double), 4)
-    torch.testing.assert_close(found, wanted, **EXACT)
-    inputs = [q, k, v, bias.keys.rows]
-    back = torch.randn_like(wanted)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_block_local_attention_is_a_pattern_with_twice_as_many_distances(layout) -> None:
+    """Section 3.5 of the Music Transformer's paper: each block looks at itself and the one before,
+    so that 2B distances are all there are. Here with what settings write, against a vector for
+    every pair."""
+    at, (q, k, v) = LAYOUTS[layout], qkv()
+    config = AttentionConfig(bias="skew:4", pattern="in_blocks:2")
+    part = Attention(12, 3, pattern=Causal(), config=config).double()
+    place, behind = at.positions, at.positions[:, :, None] - at.positions[:, None, :]
+    blocks = place[:, :, None] // 2 - place[:, None, :] // 2
+    same = at.segments[:, :, None] == at.segments[:, None, :]
+    past = same & (behind >= 0)
+    seen = past & (blocks <= 1)
+    assert int(behind[seen].max()) == 3 and int(behind[past].max()) > 3
+    pairs = every_pair(part.bias.keys, part.bias.reach, at)
+    theirs = plain.attend(q, k, v, seen[:, None], pairs)
+    ours = part.attend(q, k, v, sight(part.pattern, at, at))
+    left, right = (out.transpose(1, 2)[at.real] for out in (ours, theirs))
+    torch.testing.assert_close(left, right, **EXACT)
+    inputs, back = [q, k, v, part.bias.keys.rows], torch.randn_like(right)
     for one, other in zip(
-        torch.autograd.grad(found, inputs, back),
-        torch.autograd.grad(wanted, inputs, back),
+        torch.autograd.grad(left, inputs, back),
+        torch.autograd.grad(right, inputs, back),
         strict=True,
     ):
         torch.testing.assert_close(one, other, **EXACT)
@@ -179,10 +189,12 @@ def test_clipped_and_unclipped_differ_exactly_beyond_the_end() -> None:
 
 
 @pytest.mark.parametrize("kind", ["shaw:2", "shaw:2:1", "shaw_keys:3", "skew:4", "skew:32"])
+@pytest.mark.parametrize("pattern", ["full", "in_blocks:2"])
 @pytest.mark.parametrize("cuts", [(1,) * 7, (3, 1, 3)], ids=str)
-def test_in_pieces_as_at_once_and_packed_as_alone(kind, cuts) -> None:
+def test_in_pieces_as_at_once_and_packed_as_alone(kind, pattern, cuts) -> None:
     torch.manual_seed(0)
-    attention = Attention(16, 4, pattern=Causal(), config=AttentionConfig(bias=kind)).double()
+    config = AttentionConfig(bias=kind, pattern=pattern)
+    attention = Attention(16, 4, pattern=Causal(), config=config).double()
     x = torch.randn(2, 7, 16, dtype=torch.double)
     whole = attention(x, line(7, batch=2))
     memory, pieces, start = Memory(), [], 0

@@ -8,7 +8,8 @@ from heedful.data.batch import Batch, pad
 from heedful.errors import HeedfulError, UsageError
 from heedful.nn.watching import watch
 from heedful.presets.base import Decode
-from heedful.seeing.attention import look, pack
+from heedful.seeing.attention import look
+from heedful.seeing.looks import pack
 from heedful.text.specials import EOS
 
 TEXT, TARGET = "The cow ate the hay.", "it was hungry"

@@ -11,7 +11,7 @@ from heedful.nn.losses import Smoothing
 from heedful.presets.base import Decode
 from heedful.registry import presets
 from heedful.seeing.attention import look
-from heedful.seeing.links import claimed, places, right, shares, word_weights
+from heedful.seeing.links import beginnings, claimed, places, right, shares, word_weights
 from heedful.seeing.panels import panels
 from heedful.text.base import Tokenizer
 
@@ -61,6 +61,12 @@ def test_a_word_of_the_source_is_claimed_by_what_looks_at_it_most() -> None:
     assert right(weights, [(0, 0), (1, 1)]) == (1, 2)
     assert right(claimed(weights), [(0, 0), (1, 1)]) == (2, 2)
     np.testing.assert_allclose(claimed(weights).sum(0), [1, 1, 0])
+
+
+def test_a_word_begins_at_its_first_token() -> None:
+    found = shares(["qu", "'", "ils", " on", "t"], "qu'ils ont", [(0, 3), (3, 6), (7, 10)])
+    begun = [[1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    np.testing.assert_array_equal(beginnings(found), begun)
 
 
 @pytest.mark.parametrize("preset", ["rnn_search_tiny", "luong_tiny", "gnmt_tiny"])

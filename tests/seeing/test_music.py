@@ -13,17 +13,19 @@ from heedful.data.batch import Batch, pad
 from heedful.decoding.composing import Composed
 from heedful.models.building import build
 from heedful.models.recurrent_lm import RecurrentLMConfig
-from heedful.models.transformer import TransformerLMConfig
+from heedful.models.transformer import TransformerConfig, TransformerLMConfig
 from heedful.nn.losses import Smoothing
 from heedful.nn.watching import watch
 from heedful.seeing.music import owners, seen
 from heedful.seeing.sound import RATE, frequency, samples, wav
 from heedful.text.chorale import Chorale
+from heedful.text.melody import Melody
 from heedful.text.midi import Note
 from heedful.text.performance import Performance
+from heedful.text.specials import EOS
 from heedful.viz.music import music_page, roll_figure
 
-PERFORMANCE, CHORALE = Performance().train([]), Chorale().train([])
+PERFORMANCE, CHORALE, MELODY = (kind.train([]) for kind in (Performance(), Chorale(), Melody()))
 PIECE = (
     "loud20 on60 wait50 off60 on60 wait20 on64 wait30 off60 off64 loud10 on67 wait100 off67 on72 "
     "wait40 off72"
@@ -37,7 +39,18 @@ def made(tokenizer=PERFORMANCE, config=None):
 
 
 def composed(text: str = PIECE, given: int = 5) -> Composed:
-    return Composed(PERFORMANCE.encode(text), given)
+    return Composed(PERFORMANCE.encode(text), range(given))
+
+
+def accompanied(positions: str = "sinusoid"):
+    """A model that reads a melody, and a piece to one: 72 72 74 76."""
+    torch.manual_seed(5)
+    numbers = {"dim": 16, "layers": 2, "heads": 2, "ff": 16, "dropout": 0.0}
+    config = TransformerConfig(**numbers, positions=positions)
+    vocabularies = {"inputs": MELODY, "targets": CHORALE}
+    model = build(config, vocabularies, shared=False, loss=Smoothing()).eval()
+    ids = CHORALE.encode("72 67 60 48 72 65 60 - 74 65 62 50 76 64 62 52")
+    return model, Composed(ids, range(0, 16, 4), ids[::4])
 
 
 class TestLooks:
@@ -96,6 +109,44 @@ class TestLooks:
         assert head[1] == [] and head[4] and {other for other, _ in head[4]} <= {1, 2, 3}
 
 
+class TestAccompaniment:
+    def test_what_is_given_is_the_melody_and_it_is_looked_at_ahead_too(self) -> None:
+        model, piece = accompanied()
+        shown = seen(model, CHORALE, piece)
+        notes = CHORALE.notes(piece.ids)
+        whose = owners(CHORALE, piece.ids, notes)
+        assert [note[4] for note in shown["notes"]] == [int(n.channel == 0) for n in notes]
+        kinds = [(layer["kind"], layer["number"]) for layer in shown["layers"]]
+        assert kinds == [("self", 1), ("cross", 1), ("self", 2), ("cross", 2)]
+        with torch.no_grad(), watch(model) as heard:
+            batch = {"inputs": pad([[*piece.melody, EOS]]), "targets": pad([piece.ids])}
+            model.hidden(Batch(batch))
+        alto = whose[1]  # the note that symbol 1 begins
+        for layer in shown["layers"]:
+            matrix = heard.by_name[layer["name"]][0, 0]
+            assert layer["heads"][0][alto]
+            for other, weight in layer["heads"][0][alto]:
+                if layer["kind"] == "cross":
+                    there = sum(float(matrix[1, j]) for j in range(4) if whose[4 * j] == other)
+                else:
+                    there = float(matrix[1, 1])  # the only one before it
+                assert weight == pytest.approx(there, abs=1e-3)
+        looks = shown["layers"][1]["heads"][0][alto]
+        assert max(shown["notes"][other][0] for other, _ in looks) > 0
+
+    def test_of_a_long_piece_the_end_of_the_melody_is_read_too(self) -> None:
+        model, piece = accompanied("learned:8")  # the last two sixteenths
+        shown = seen(model, CHORALE, piece)
+        with torch.no_grad(), watch(model) as heard:
+            batch = {"inputs": pad([[*piece.melody[2:], EOS]]), "targets": pad([piece.ids[8:]])}
+            model.hidden(Batch(batch))
+        layer = shown["layers"][1]
+        whose = owners(CHORALE, piece.ids, CHORALE.notes(piece.ids))
+        looks = dict(layer["heads"][0][whose[12]])  # of the last of the melody, symbol 4 of those
+        row = heard.by_name[layer["name"]][0, 0, 4].tolist()
+        assert looks == pytest.approx({whose[8]: row[0], whose[12]: row[1]}, abs=1e-3)
+
+
 class TestSound:
     def test_a_note_has_its_pitch_and_its_time(self) -> None:
         assert frequency(69) == 440 and frequency(81) == 880
@@ -135,12 +186,13 @@ def test_the_page_draws_plays_and_leads_from_note_to_note(page, tmp_path: Path) 
     lstm = made(config=RecurrentLMConfig(dim=8, layers=1, dropout=0.0))
     plain = seen(lstm, PERFORMANCE, composed(given=0))
     out = tmp_path / "page.html"
-    pieces = [{"name": "<b>one</b>", **shown}, {"name": "two", **plain}]
+    third = seen(accompanied()[0], CHORALE, accompanied()[1])
+    pieces = [{"name": "<b>one</b>", **shown}, {"name": "two", **plain}, {"name": "3", **third}]
     out.write_text(music_page("Composed & <played>", pieces), encoding="utf-8")
     page.goto(out.as_uri())
     assert page.get_by_role("heading", level=1).inner_text() == "Composed & <played>"
-    assert page.get_by_role("heading", level=2).all_inner_texts() == ["<b>one</b>", "two"]
-    first, second = page.locator(".piece").all()
+    assert page.get_by_role("heading", level=2).all_inner_texts() == ["<b>one</b>", "two", "3"]
+    first, second, third = page.locator(".piece").all()
     assert first.locator("rect.note").count() == 5 and first.locator(".given").count() == 2
     assert "5 notes in 2.4 seconds, of which 2 were given" in first.inner_text()
     assert first.locator(".arc").count() == 0
@@ -148,7 +200,7 @@ def test_the_page_draws_plays_and_leads_from_note_to_note(page, tmp_path: Path) 
     assert first.locator(".chosen").count() == 1
     assert first.locator(".arc").count() == first.locator(".looked").count() == 4
     said = first.locator(".said").inner_text()
-    assert said.startswith("Note 5, C5 at 2.00 s: after ") and said.count("%") == 4
+    assert said.startswith("Note 5, C5 at 2.00 s: looks at ") and said.count("%") == 4
     first.get_by_label("Note").fill("0")
     assert first.locator(".said").inner_text() == "Note 1, C4 at 0.00 s"
     first.locator("rect.note").nth(3).click()
@@ -156,6 +208,10 @@ def test_the_page_draws_plays_and_leads_from_note_to_note(page, tmp_path: Path) 
     first.get_by_label("Attention of").select_option("0")
     assert first.locator(".said").inner_text() != one
     assert "no arcs" in second.inner_text() and second.get_by_role("combobox").count() == 0
+    labels = third.get_by_label("Attention of").locator("option").all_inner_texts()
+    assert labels == ["layer 1", "layer 1, to the melody", "layer 2", "layer 2, to the melody"]
+    third.locator("rect.note").nth(0).click()
+    assert third.locator(".arc").count() > 0
     second.get_by_role("button", name="Play").click()
     second.locator(".said").filter(has_text="Note ").wait_for()
     second.get_by_role("button", name="Stop").click()

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from heedful.presets.base import Decode
-from heedful.seeing.attention import Look, look
+from heedful.seeing.attention import look
 from heedful.seeing.beams import tree
 from heedful.seeing.coreference import coreference
+from heedful.seeing.looks import Look
 from heedful.seeing.words import joined
 from heedful.text.words import Words
 from heedful.viz.attention import attention_page
@@ -179,6 +180,35 @@ def test_every_control_has_a_name_and_every_picture_words(
     )
     assert nameless == [] and silent == 0
     assert page.locator("table th[scope]").count() > 8
+
+
+def test_a_screen_reader_finds_names_and_news(page, tmp_path: Path, make, seen: Look) -> None:
+    """As the browser itself tells it to a screen reader, not as the page is written."""
+    opened(page, tmp_path, {"look": seen.to_json(), "tree": tree(make(), TEXT)})
+    page.get_by_text("The chosen head as a table").click()
+    page.locator(".heedful-table tbody").first.wait_for()
+    told = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    nodes = [
+        (
+            node["role"]["value"],
+            node.get("name", {}).get("value", "").strip(),
+            {one["name"]: one["value"].get("value") for one in node.get("properties", [])},
+        )
+        for node in told
+        if not node["ignored"]
+    ]
+    needy = {"table", "listbox", "region", "application"}
+    for role, name, more in nodes:
+        assert name or not (more.get("focusable") or role in needy), (role, more)
+    roles = [role for role, *_ in nodes]
+    assert {"main", "heading", "status", "columnheader", "rowheader", *needy} <= set(roles)
+    assert [more["live"] for role, _, more in nodes if role == "status"] == ["polite"] * 3
+    assert page.get_by_role("paragraph").all_inner_texts()[:2] == [
+        f"Read: {TEXT}",
+        f"Said: {TARGET}",
+    ]
+    pressed = [name for role, name, more in nodes if more.get("pressed") == "true"]
+    assert pressed == ["layer 2, mean"]
 
 
 def test_an_alignment_is_drawn_with_its_words(page, tmp_path: Path, seen: Look) -> None:

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from heedful.seeing.words import Side, alone, joined, side
-from heedful.text.specials import EOS
+from heedful.text.chorale import ChoraleTokenizer
+from heedful.text.performance import PerformanceTokenizer
+from heedful.text.specials import EOS, RESERVED
 from heedful.text.symbols import SymbolTokenizer
 from heedful.text.tagged import Addressed, TaggedTokenizer
 
@@ -18,6 +20,12 @@ def test_subwords_and_characters_are_joined_into_words(name: str, request) -> No
 def test_symbols_are_words() -> None:
     found = side(SymbolTokenizer(4), [3, 4, 4, EOS])
     assert found.joined == ["0", "1", "1", "<eos>"]
+
+
+@pytest.mark.parametrize("tokenizer", [PerformanceTokenizer(), ChoraleTokenizer()])
+def test_every_symbol_of_music_is_a_word(tokenizer) -> None:
+    ids = range(RESERVED + 5, RESERVED + 8)
+    assert side(tokenizer, ids).joined == tokenizer.pieces(ids)
 
 
 def test_a_tag_is_a_word(subwords) -> None:

@@ -82,7 +82,7 @@ def test_it_is_saved_and_loaded_and_another_is_refused(tmp_path: Path) -> None:
     tokenizer().save(path)
     assert isinstance(files.load(path), ChoraleTokenizer)
     path.write_text(path.read_text().replace("4", "5"))
-    with pytest.raises(HeedfulError, match="has 4 voices, this file says 5"):
+    with pytest.raises(HeedfulError, match="has voices: 4, this file says 5"):
         files.load(path)
 
 

@@ -10,8 +10,9 @@ from heedful.bench.attention import Shape
 from heedful.bench.layers import Size
 from heedful.bench.sentences import NAME, MadeUp
 from heedful.config import vary
-from heedful.data.batching import Packed
+from heedful.data.batching import Bucketed, Packed
 from heedful.optim.schedules import Cosine
+from heedful.peers import torch_recurrent
 from heedful.presets.base import Preset
 from heedful.problems.base import Problem
 from heedful.registry import presets, problems
@@ -81,7 +82,12 @@ def train_config(asked: Asked, device: torch.device, batches: int) -> RunConfig:
     if problem_name == NAME or asked.tokens is not None or asked.row is not None:
         row = asked.row or (1_024 if large else 256)
         tokens = asked.tokens or (48 * 1_024 if large else 4_096)
-        changes["batch"] = Packed(tokens=tokens, row=row, longest=min(LONGEST, row))
+        longest = min(LONGEST, row)
+        changes["batch"] = (
+            Bucketed(tokens=tokens, longest=longest, multiple=8 if large else 1)
+            if preset.model.kind in torch_recurrent.RECURRENT
+            else Packed(tokens=tokens, row=row, longest=longest)
+        )
     preset = vary(vary(preset, changes), asked.of_preset or {})
     return RunConfig(
         problem_name=problem_name,

@@ -26,7 +26,8 @@ from heedful.data.preparation import Progress, silent
 from heedful.distributed.processes import Processes
 from heedful.errors import HeedfulError, UsageError, nearest
 from heedful.models.base import ModelConfig
-from heedful.peers import marian, torch_transformer, x_transformers
+from heedful.models.transformer import TransformerConfig
+from heedful.peers import marian, torch_recurrent, torch_transformer, x_transformers
 from heedful.peers.training import MULTIPLE, Mover
 from heedful.presets.base import Preset
 from heedful.runs.config import RunConfig
@@ -48,17 +49,45 @@ RIVALS = (
     Rival("torch", "torch.nn.Transformer", "torch"),
     Rival("marian", "Hugging Face Marian", "transformers"),
     Rival("x-transformers", "x-transformers", "x-transformers", "pip install x-transformers"),
+    Rival("torch-recurrent", "by hand on torch.nn", "torch"),
 )
+# The kinds of models that a rival can be measured beside.
+BESIDE = {
+    rival.name: torch_recurrent.KINDS
+    if rival.name == "torch-recurrent"
+    else (TransformerConfig.kind,)
+    for rival in RIVALS
+}
 BUILDS: dict[str, Build] = {
     "torch": torch_transformer.build,
     "marian": marian.build,
     "x-transformers": x_transformers.build,
+    "torch-recurrent": torch_recurrent.build,
 }
 DIFFERENCES: dict[str, Sequence[str]] = {
     "torch": torch_transformer.DIFFERENCES,
     "marian": tuple(d for d in marian.DIFFERENCES if "penalty" not in d),
     "x-transformers": x_transformers.DIFFERENCES,
+    "torch-recurrent": torch_recurrent.DIFFERENCES,
 }
+
+
+def rivals_of(model: ModelConfig) -> tuple[Rival, ...]:
+    """Those that have something like it to measure it beside."""
+    return tuple(rival for rival in RIVALS if model.kind in BESIDE[rival.name])
+
+
+def is_compiled(model: ModelConfig, device: torch.device) -> bool:
+    """Whether compiling is tried where nobody asks: not on a CPU, and not for recurrent models,
+    whose loops take minutes for every length."""
+    return device.type == "cuda" and model.kind not in torch_recurrent.RECURRENT
+
+
+def usual_modes(model: ModelConfig, device: torch.device) -> tuple[str, ...]:
+    """The ways of ours that are measured where nobody names any."""
+    if device.type != "cuda":
+        return ("plain",)
+    return tuple(MODES) if is_compiled(model, device) else ("plain", "captured")
 
 
 @dataclass(frozen=True, kw_only=True)

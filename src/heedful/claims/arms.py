@@ -3,14 +3,15 @@
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from heedful.claims import circumstances
-from heedful.claims.base import Context, Measured, Number, Point
+from heedful.claims.base import Context, Measured, Number, Numbers, Point
+from heedful.claims.logs import points, speed
 from heedful.claims.readings import Reading, read
 from heedful.config import vary
 from heedful.distributed.processes import pick_device
@@ -26,7 +27,6 @@ from heedful.training.guard import NonFinite
 from heedful.training.trainer import train
 from heedful.training.watchers import person
 
-POINTS = 60  # of a curve that are kept in a record
 PROBLEM = "problem."  # settings that begin so are the problem's, the others the preset's
 
 
@@ -78,6 +78,10 @@ class Small:
     examples: int = 2  # that are decoded
 
 
+Look = Callable[[Arm, int, Context], Mapping[str, float]]  # at the run of an arm with a seed
+Compare = Callable[[Numbers], Numbers]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Trainings:
     """Measures a claim by training its arms, each with every seed, under one budget.
@@ -90,6 +94,8 @@ class Trainings:
     budget: Budget
     seeds: tuple[int, ...] = (1, 2, 3)
     small: Small
+    look: Look | None = None  # finds further numbers of a run that is trained
+    compare: Compare | None = None  # makes further ones of those of several arms
     notes: tuple[str, ...] = ()
 
     def arm_names(self) -> tuple[str, ...]:
@@ -120,13 +126,17 @@ class Trainings:
                     for name, score in run.read(reading, context, examples).items():
                         found[name] = score["value"]
                         signatures[f"{arm.name}/{name}"] = score.get("signature", "")
+                if self.look is not None:
+                    context.note(f"{run.path.name}: looking")
+                    found |= self.look(arm, seed, context)
                 reading_took += time.monotonic() - began
                 for name, value in found.items():
                     numbers.setdefault(f"{arm.name}/{name}", {})[seed] = value
+        whole: Numbers = {
+            name: Number(values, signatures.get(name, "")) for name, values in numbers.items()
+        }
         return Measured(
-            numbers={
-                name: Number(values, signatures.get(name, "")) for name, values in numbers.items()
-            },
+            numbers=whole if self.compare is None else {**whole, **self.compare(whole)},
             curve=curve,
             seeds=seeds,
             seconds=math.fsum(run.seconds for run in trained) + reading_took,
@@ -163,7 +173,7 @@ class Trainings:
     def train(self, arm: Arm, seed: int, context: Context) -> "Trained":
         """The run of an arm with a seed: the one that is there, or trained now."""
         config = self.config(arm, seed, context.smoke)
-        path = context.runs / f"{arm.name}-seed{seed}"
+        path = context.run_of(arm.name, seed)
         if context.fresh and path.exists():
             durable.delete_folder(path)
             _origin_of(path).unlink(missing_ok=True)
@@ -286,40 +296,3 @@ def side_by_side(runs: Iterable[Trained]) -> Iterator[str]:
             "runs were trained side by side, so `seconds` and `tokens_per_second` may be those of "
             "a machine that is shared"
         )
-
-
-def records(path: Path) -> list[dict[str, Any]]:
-    """The lines of a run's log."""
-    log = RunFolder(path).log
-    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-
-
-def points(path: Path) -> list[Point]:
-    """The curve of a run: its training and its evaluations on the way, thinned out."""
-    found: list[Point] = []
-    for record in records(path):
-        if record["kind"] == "train":
-            kept = ("step", "tokens", "seconds", "nll", "tokens_per_second")
-            found.append({key: record[key] for key in kept})
-        elif record["kind"] == "evaluate":
-            values = {f"valid_{name}": entry["value"] for name, entry in record["metrics"].items()}
-            found.append({"step": record["step"], **values})
-    return thinned(found)
-
-
-def thinned(found: list[Point]) -> list[Point]:
-    """As many points of a curve as a record keeps, the last among them."""
-    every = -(-len(found) // POINTS) if found else 1
-    return [point for i, point in enumerate(found) if (len(found) - 1 - i) % every == 0]
-
-
-def training_seconds(path: Path) -> float:
-    """Seconds that a run spent on its steps: not on preparing, evaluating and saving."""
-    return float([r["seconds"] for r in records(path) if r["kind"] == "train"][-1])
-
-
-def speed(path: Path) -> float:
-    """Target tokens a second, the median over the log without its first line (it warms up)."""
-    lines = [r["tokens_per_second"] for r in records(path) if r["kind"] == "train"]
-    steady = sorted(lines[1:] or lines)
-    return float(steady[len(steady) // 2]) if steady else math.nan

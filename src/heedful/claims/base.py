@@ -115,6 +115,10 @@ class Context:
     def wants(self, arm: str) -> bool:
         return not self.only or arm in self.only
 
+    def run_of(self, arm: str, seed: int) -> Path:
+        """Where an arm is trained with a seed."""
+        return self.runs / f"{arm}-seed{seed}"
+
 
 Measure = Callable[[Context], Measured]
 

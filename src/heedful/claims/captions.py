@@ -1,13 +1,10 @@
 """Show, Attend and Tell: attention finds what a word is about, and captions are better for it."""
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-
 import numpy as np
 import torch
 
 from heedful.claims.arms import Arm, Budget, Small, Trainings
-from heedful.claims.base import Baseline, Claim, Context, Measured, Number, Paper, claims
+from heedful.claims.base import Baseline, Claim, Context, Paper, claims
 from heedful.claims.readings import Reading
 from heedful.claims.targets import AtLeast, AtMost, Beats
 from heedful.data.loader import evaluation_batches
@@ -15,7 +12,8 @@ from heedful.data.preparation import prepare
 from heedful.decoding.search import at_rest
 from heedful.distributed.processes import pick_device
 from heedful.modalities.pictures import CellsConfig
-from heedful.nn.watching import CROSS, watch
+from heedful.nn.telling import CROSS
+from heedful.nn.watching import watch
 from heedful.problems.base import TEST
 from heedful.problems.captions_shapes import named_cells
 from heedful.runs.loading import load_model
@@ -57,34 +55,17 @@ def show_attend_tell() -> Claim:
             ),
         ),
         cost="2 minutes a seed on a CPU for the shapes, and 30 for the photographs; on a GPU less",
-        measure=Looks(),
+        measure=TRAININGS,
     )
 
 
-@dataclass(frozen=True)
-class Looks:
-    """Measures by training, and then by looking where the words about the shapes look."""
-
-    def arm_names(self) -> tuple[str, ...]:
-        return TRAININGS.arm_names()
-
-    def __call__(self, context: Context) -> Measured:
-        measured = TRAININGS(context)
-        numbers = dict(measured.numbers)
-        if context.wants(SHAPES):
-            seeds = TRAININGS.seeds_of(context)
-            found = {seed: masses(context.runs / f"{SHAPES}-seed{seed}", context) for seed in seeds}
-            numbers[f"{SHAPES}/mass"] = Number({s: float(m.mean()) for s, m in found.items()})
-            for word in range(WORDS):
-                by_seed = {seed: float(mass[word]) for seed, mass in found.items()}
-                numbers[f"{SHAPES}/mass_{word + 1}"] = Number(by_seed)
-        return replace(measured, numbers=numbers)
-
-
-def masses(run: Path, context: Context) -> np.ndarray:
-    """How much of each word's look is at the cell it is about, the mean over the test, [4]."""
+def masses(arm: Arm, seed: int, context: Context) -> dict[str, float]:
+    """How much of a look is at the cell that its word is about, the mean over the test: of all
+    words, and of each. Only shapes are known to stand somewhere."""
+    if arm.name != SHAPES:
+        return {}
     place = pick_device(context.device)
-    loaded = load_model(run, None, place, context.note)
+    loaded = load_model(context.run_of(arm.name, seed), None, place, context.note)
     config, pictures = loaded.config, loaded.tokenizers["inputs"]
     assert isinstance(pictures, PictureTokenizer)
     prepared = prepare(config.problem_name, config.problem, context.data, context.progress)
@@ -96,7 +77,9 @@ def masses(run: Path, context: Context) -> np.ndarray:
         for row, ids in zip(weights, batch.inputs.ids.tolist(), strict=True):
             cells = named_cells(pictures.drawn(ids))
             found.append(row[np.arange(WORDS), cells])
-    return np.mean(found, axis=0)
+    mass = np.mean(found, axis=0)
+    each = {f"mass_{word}": float(share) for word, share in enumerate(mass, start=1)}
+    return {"mass": float(mass.mean()), **each}
 
 
 def _arm(name: str, problem: str, preset: str, metrics: tuple[str, ...], attend: str) -> Arm:
@@ -136,4 +119,5 @@ TRAININGS = Trainings(
             "problem.test_examples": 2,
         },
     ),
+    look=masses,
 )

@@ -11,6 +11,7 @@ from heedful.claims.base import Baseline, Claim, Paper, claims
 from heedful.claims.music_listening import Continuing, Listening
 from heedful.claims.readings import Reading
 from heedful.claims.targets import AtMost, Beats
+from heedful.data.batching import Bucketed
 from heedful.problems.base import TEST, VALID
 
 LSTM, ABSOLUTE, RELATIVE = "lstm", "absolute", "relative"
@@ -22,9 +23,7 @@ SMALL = {
     "problem.test_examples": 2,
     "model.dim": 16,
     "model.layers": 1,
-    "batch.tokens": 128,
-    "batch.row": 128,
-    "batch.longest": 128,
+    "batch": Bucketed(tokens=128, longest=128),
 }
 PAPER = Paper(
     authors="Huang, Vaswani, Uszkoreit, Shazeer, Simon, Hawthorne, Dai, Hoffman, Dinculescu and "

@@ -33,12 +33,18 @@ PAGE = "samples.html"
 
 
 def nats(model: Model, batches: Iterator[Batch], device: torch.device) -> list[np.ndarray]:
-    """Of each row, -log p of every symbol but the end, in order."""
+    """Of each row, -log p of every symbol but the end, in order, where a piece goes on.
+
+    Windows end anywhere, mostly after as many symbols: that a model has learnt when is no merit
+    within that length, and no fault beyond it.
+    """
     found: list[np.ndarray] = []
     with torch.no_grad():
         for batch in batches:
             rows = batch.to(device).targets
-            lost = unlikeliness(model.logits(batch.to(device)).float(), rows.ids, rows.at)
+            logits = model.logits(batch.to(device)).float()
+            logits[..., :RESERVED] = -torch.inf
+            lost = unlikeliness(logits, rows.ids, rows.at)
             kept = rows.at.real & (rows.ids != EOS)
             found += [
                 one[real].double().cpu().numpy() for one, real in zip(lost, kept, strict=True)
@@ -63,7 +69,7 @@ def heard_again(notes: Sequence[Note]) -> float:
 @dataclass(frozen=True, kw_only=True)
 class Listening(Trainings):
     """Trains arms on music, and adds `ARM/note_nll`: nats a note (or event) of the valid split,
-    where ends of windows do not count."""
+    where ends of windows take no part."""
 
     def __call__(self, context: Context) -> Measured:
         measured = super().__call__(context)

@@ -14,16 +14,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from heedful.claims.arms import (
-    NOWHERE,
-    Arm,
-    Trainings,
-    joined,
-    read_origin,
-    thinned,
-    training_seconds,
-)
+from heedful.claims.arms import NOWHERE, Arm, Trainings, joined, read_origin
 from heedful.claims.base import Context, Measured, Number, Point
+from heedful.claims.logs import thinned, training_seconds
 from heedful.claims.readings import Reading
 from heedful.config import difference, vary
 from heedful.data.preparation import Prepared, prepare

@@ -109,7 +109,7 @@ def reversed_source_multi30k() -> Claim:
         task=f"{PAIRS}, test 2016, cased sacreBLEU",
         targets=(Beats("backward/bleu", "forward/bleu"),),
         baselines=(Baseline(name="read forwards", number="forward/bleu"),),
-        cost="2 minutes a seed and arm on a GPU",
+        cost="a minute a seed and arm on a GPU",
         measure=Trainings(
             arms=tuple(
                 Arm(
@@ -121,7 +121,7 @@ def reversed_source_multi30k() -> Claim:
                 )
                 for reading in ("forward", "backward")
             ),
-            budget=Budget(steps=3_000),
+            budget=Budget(steps=2_000),
             small=Small(
                 problem="translate_demo_en_fr",
                 settings={**TINY, **TINY_DEMO, "model.hidden": 16},
@@ -160,7 +160,7 @@ def attention_scores() -> Claim:
         task=f"{PAIRS}, test 2016, cased sacreBLEU, every score for as many steps",
         targets=tuple(Beats(f"{score}/bleu", "location/bleu") for score in CONTENT),
         baselines=(Baseline(name="places alone", number="location/bleu"),),
-        cost="12 trainings of about 2 minutes on a GPU",
+        cost="12 trainings of a minute or less on a GPU",
         measure=Trainings(
             arms=tuple(
                 Arm(
@@ -172,7 +172,7 @@ def attention_scores() -> Claim:
                 )
                 for name, settings in changes.items()
             ),
-            budget=Budget(steps=3_000),
+            budget=Budget(steps=2_000),
             seeds=(1,),
             small=Small(
                 problem="translate_demo_en_fr",
@@ -252,7 +252,7 @@ def gnmt_depth() -> Claim:
             Baseline(name="four layers", number="four_layers/bleu"),
             Baseline(name="Luong's, two layers", number="luong/bleu"),
         ),
-        cost="4 trainings of about 4 minutes on a GPU",
+        cost="4 trainings of one to two minutes on a GPU",
         measure=Trainings(
             arms=(
                 *(
@@ -279,7 +279,7 @@ def gnmt_depth() -> Claim:
                 ),
                 Arm(name="luong", problem=PAIRS, preset="luong_multi30k", readings=TRANSLATED),
             ),
-            budget=Budget(steps=3_000),
+            budget=Budget(steps=2_000),
             seeds=(1,),
             small=SMALL_TRANSLATION,
         ),

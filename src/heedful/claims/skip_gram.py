@@ -1,12 +1,10 @@
 """Skip-gram: words of a topic, which keep each other's company, come to stand together."""
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
 from heedful.claims.arms import Arm, Budget, Small, Trainings
-from heedful.claims.base import Baseline, Claim, Context, Measured, Number, Paper, claims
+from heedful.claims.base import Baseline, Claim, Context, Paper, claims
 from heedful.claims.large_vocabularies import SMALL_ZIPF
 from heedful.claims.targets import AtLeast
 from heedful.interop.word_vectors import vectors_of
@@ -36,26 +34,21 @@ def skip_gram_topics() -> Claim:
         targets=(AtLeast("skip_gram/purity", 0.95),),
         baselines=(Baseline(name="vectors before training", number="skip_gram/untrained_purity"),),
         cost="half a minute a seed on one CPU core",
-        measure=measure,
+        measure=TRAININGS,
     )
 
 
-def measure(context: Context) -> Measured:
-    """Train, and look at the neighbours of each word."""
-    measured = TRAININGS(context)
-    numbers = dict(measured.numbers)
-    for arm in TRAININGS.arms:
-        found: dict[str, dict[int, float]] = {"purity": {}, "untrained_purity": {}}
-        for seed in measured.seeds:
-            problem = TRAININGS.config(arm, seed, context.smoke).problem
-            assert isinstance(problem, Zipf)
-            vectors = vectors_of(context.runs / f"{arm.name}-seed{seed}").vectors
-            groups = torch.tensor([problem.group(word) for word in range(len(vectors))])
-            found["purity"][seed] = purity(vectors, groups)
-            torch.manual_seed(seed)
-            found["untrained_purity"][seed] = purity(torch.randn_like(vectors), groups)
-        numbers |= {f"{arm.name}/{name}": Number(values) for name, values in found.items()}
-    return replace(measured, numbers=numbers)
+def neighbours(arm: Arm, seed: int, context: Context) -> dict[str, float]:
+    """How pure the company of each word is, and how pure it would be by chance."""
+    problem = TRAININGS.config(arm, seed, context.smoke).problem
+    assert isinstance(problem, Zipf)
+    vectors = vectors_of(context.run_of(arm.name, seed)).vectors
+    groups = torch.tensor([problem.group(word) for word in range(len(vectors))])
+    torch.manual_seed(seed)
+    return {
+        "purity": purity(vectors, groups),
+        "untrained_purity": purity(torch.randn_like(vectors), groups),
+    }
 
 
 def purity(vectors: Tensor, groups: Tensor) -> float:
@@ -78,4 +71,5 @@ TRAININGS = Trainings(
             "batch.tokens": 256,
         }
     ),
+    look=neighbours,
 )

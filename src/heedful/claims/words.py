@@ -1,9 +1,7 @@
 """Words by their spelling: a language model without a table of words to read by."""
 
-from dataclasses import replace
-
 from heedful.claims.arms import Arm, Budget, Small, Trainings
-from heedful.claims.base import Baseline, Claim, Context, Measured, Number, Paper, claims
+from heedful.claims.base import Baseline, Claim, Context, Number, Numbers, Paper, claims
 from heedful.claims.large_vocabularies import SMALL_ZIPF
 from heedful.claims.readings import Reading
 from heedful.claims.targets import AtMost
@@ -40,35 +38,25 @@ def char_cnn_ptb() -> Claim:
             Baseline(name="Kneser-Ney 5-gram", published="141.2, as the paper quotes it"),
         ),
         cost="15 minutes a seed on a GPU",
-        measure=measure,
+        measure=TRAININGS,
     )
 
 
-def measure(context: Context) -> Measured:
-    """Train both, count their weights, and compare."""
-    measured = TRAININGS(context)
-    numbers = dict(measured.numbers)
-    for arm in TRAININGS.arms:
-        if not context.wants(arm.name):
-            continue
-        counts = {
-            seed: float(
-                sum(
-                    weight.numel()
-                    for weight in load_model(
-                        context.runs / f"{arm.name}-seed{seed}"
-                    ).model.parameters()
-                )
-            )
-            for seed in measured.seeds
-        }
-        numbers[f"{arm.name}/parameters"] = Number(counts)
+def parameters(arm: Arm, seed: int, context: Context) -> dict[str, float]:
+    """How many weights a model has."""
+    model = load_model(context.run_of(arm.name, seed)).model
+    return {"parameters": float(sum(weight.numel() for weight in model.parameters()))}
+
+
+def ratios(numbers: Numbers) -> Numbers:
+    """The model with characters beside the one with a table."""
+    found = {}
     for of in ("perplexity", "parameters"):
         char, word = (numbers.get(f"{name}/{of}") for name in ARMS)
         if char is not None and word is not None:
             ratio = {seed: char.by_seed[seed] / word.by_seed[seed] for seed in char.by_seed}
-            numbers[f"char/{of}_ratio"] = Number(ratio)
-    return replace(measured, numbers=numbers)
+            found[f"char/{of}_ratio"] = Number(ratio)
+    return found
 
 
 TRAININGS = Trainings(
@@ -87,4 +75,6 @@ TRAININGS = Trainings(
         problem="zipf_lm",
         settings={**SMALL_ZIPF, "model.dim": 16, "batch.tokens": 256},
     ),
+    look=parameters,
+    compare=ratios,
 )

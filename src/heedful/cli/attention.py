@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from heedful.viz.figures import Looking
 
 PAGE = Path("attention.html")
-KINDS = ("encoder", "decoder", "cross", "alignment")
+KINDS = ("encoder", "decoder", "cross", "alignment", "to_second", "to_first", "summary")
 HEADS = ("all", "mean", "rollout")
 PAIRS = 4  # heads in a picture of two sentences
 
@@ -25,7 +25,9 @@ def attention(
     text: Annotated[str, typer.Option("--text", metavar="TEXT", help="What is read.")],
     target: Annotated[
         str | None,
-        typer.Option("--target", metavar="TEXT", help="What is written; else the model's own."),
+        typer.Option(
+            "--target", metavar="TEXT", help="What is written, or a label; else the model's own."
+        ),
     ] = None,
     against: Annotated[
         str | None,
@@ -46,7 +48,11 @@ def attention(
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option("--kind", help="Of a picture: encoder, decoder, cross or alignment."),
+        typer.Option(
+            "--kind",
+            help="Of a picture: encoder, decoder, cross or alignment; of a classifier encoder, "
+            "to_second, to_first or summary.",
+        ),
     ] = None,
     layer: Annotated[
         int | None, typer.Option("--layer", min=1, help="Of a picture. Without it: the last.")
@@ -74,13 +80,15 @@ def attention(
     The page is one file: every layer and head as lines and heat maps, alignments, the tree of the
     beam search. With --against, it shows what one word looks at in two texts. --png, --svg and
     --json write no page unless --out asks for one. Of a model that reads pictures, the text is the
-    name of a picture's file, and the page shows where each word looked.
+    name of a picture's file, and the page shows where each word looked. Of a classifier, the page
+    has every label with its probability; two texts stand in one --text with a tab between them.
 
     \b
     Example:
       heedful attention runs/demo --text "I like the green cat." --out page.html
       heedful attention runs/demo --text "I like it." --png cross.png --kind cross --layer 1
       heedful attention runs/shapes --text photo.jpg --out photo.html
+      heedful attention runs/stars --text "a great film" --svg words.svg --kind summary
     """
     chosen = _head(head)
     if kind is not None and kind not in KINDS:
@@ -120,7 +128,8 @@ def attention(
         say_json(seen.numbers())
     if wants_page:
         item: dict[str, Any] = {"look": seen.to_json()}
-        if target is None and any(one.kind != "encoder" for one in seen.attended):
+        writes = not seen.labels and any(one.kind != "encoder" for one in seen.attended)
+        if target is None and writes:
             from heedful.seeing.beams import tree
 
             item["tree"] = tree(translator, text, beam)

@@ -110,9 +110,13 @@ def bench_train(
 ) -> None:
     """Training steps a second, beside torch.nn.Transformer, Hugging Face's Marian, x-transformers.
 
+    A recurrent model is measured beside the same written by hand on torch.nn.LSTM or nn.GRU, with a
+    loop over their cells where it looks at its source at every step.
+
     \b
     Example:
       heedful bench train
+      heedful bench train --preset lstm_seq2seq_multi30k
       heedful bench train --preset transformer_big --mode compiled --precision bf16
       heedful bench train --problem translate_demo_en_fr --end-to-end 200 --peers none
     """
@@ -138,12 +142,16 @@ def bench_train(
         of_preset=of_preset,
         of_problem=of_problem,
     )
+    config = defaults.train_config(asked, here, rounds)
+    rivals = chosen(peers, room.RIVALS) if peers else room.rivals_of(config.preset.model)
     measuring = room.Measuring(
-        config=defaults.train_config(asked, here, rounds),
+        config=config,
         precisions=words(precision, ("fp32", "bf16") if large else ("fp32",)),
-        modes=words(mode, tuple(room.MODES) if large else ("plain",)),
-        rivals=chosen(peers, room.RIVALS),
-        compiled_rivals=large if compiled_peers is None else compiled_peers,
+        modes=words(mode, room.usual_modes(config.preset.model, here)),
+        rivals=rivals,
+        compiled_rivals=room.is_compiled(config.preset.model, here)
+        if compiled_peers is None
+        else compiled_peers,
         batches=rounds,
         repeats=repeats or often.repeats,
         warmup=often.warmup if warmup is None else warmup,

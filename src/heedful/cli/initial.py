@@ -28,14 +28,24 @@ def base_of(run: Path, resume: bool) -> "RunConfig":
 
 
 def vocabulary_of(run: Path, problem: str) -> dict[str, Any]:
-    """The field of the problem that takes the run's vocabulary over, if it has such a field."""
+    """The field of the problem that takes the run's vocabulary over, if it has such a field. Labels
+    are none: every problem has its own."""
     from heedful.runs.folder import RunFolder
+    from heedful.text.labels import LabelTokenizer
     from heedful.text.vocabulary import Vocabulary
 
     made = problems.get(problem)()
     if not any(field.name == "text" for field in dataclasses.fields(made)):
         return {}
-    files = sorted(set(RunFolder.open(run).vocabularies().values()))
+    folder = RunFolder.open(run)
+    cut = folder.tokenizers()
+    files = sorted(
+        {
+            file
+            for feature, file in folder.vocabularies().items()
+            if not isinstance(cut[feature], LabelTokenizer)
+        }
+    )
     if len(files) > 1:
         raise UsageError(
             f"{run} has a vocabulary for each side ({', '.join(f.name for f in files)}), and "

@@ -13,7 +13,7 @@ from heedful.errors import UsageError
 
 if TYPE_CHECKING:
     from heedful.runs.config import RunConfig
-    from heedful.seeing.attention import Look
+    from heedful.seeing.looks import Look
 
 PROBLEM, PRESET = "algorithmic_reverse_binary40", "transformer_algorithmic_tiny"
 OUT = Path("runs/residuals")

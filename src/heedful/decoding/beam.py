@@ -10,6 +10,9 @@ where |Y| counts the end symbol. Hypotheses that are still growing compete by lo
   log P can only fall, coverage is at most 0, and |Y| lies between one more token and the row's
   limit; so it can reach at most log P / max(penalty(next length), penalty(limit)), for an alpha of
   either sign. `nbest` finished ones are kept, so stopping never changes what is returned.
+- With `prune`, the paper's beamsize, a hypothesis goes on only by tokens that are no more than so
+  much less likely than its best one; and once one has finished, only those go on whose log P over
+  the penalty of their length is no more than so much below the best score.
 - When a row's limit is reached, hypotheses that have not ended fill the places that finished ones
   left empty: always after the finished ones, by the same formula, marked `finished=False`.
 - Among equals: the one that finished first, then that of the better hypothesis, then the lower id.
@@ -33,6 +36,7 @@ from heedful.decoding.scores import (
     NEVER,
     length_penalty,
     log_probabilities,
+    near_best,
     no_number,
     not_numbers,
     top,
@@ -199,6 +203,7 @@ def advance(
     step, growing = state.step, state.growing
     if isinstance(step, int):
         log_probs = state.prefix.force(log_probs, step)
+    log_probs = near_best(log_probs, config.prune)
     width = 2 * config.beam if config.beam > 1 else 1
     on = growing.total[:, :1] > NEVER  # rows that are not done; the others' ranks do not matter
     before = torch.where(on, growing.total, 0.0)[:, :, None]
@@ -236,7 +241,17 @@ def advance(
         growing=candidates.take(onward),
         finished=both.take(places),
     )
+    if config.prune:
+        after.growing.total = _not_far_behind(after, config)
     return after, _take(parents, onward)
+
+
+def _not_far_behind(state: BeamState, config: Decode) -> Tensor:
+    """The totals of the growing ones, [B, K]; of those too far below the best finished one, none.
+    Their order stays: all are of one length."""
+    total = state.growing.total
+    worth = total / length_penalty(_number(state.step, total), config.alpha)
+    return total.masked_fill(worth < state.finished.score[:, :1] - config.prune, NEVER)
 
 
 def settled(state: BeamState, config: Decode) -> Tensor:

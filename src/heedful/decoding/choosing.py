@@ -41,6 +41,8 @@ def refusal(device: torch.device, dtype: torch.dtype, size: int, config: Decode)
     numbers."""
     if dtype not in DTYPES:
         return f"computes in float32 and half precision, and this is {dtype}"
+    if config.prune:
+        return "prunes nothing, and decode.prune is set"
     if _power(config.beam) * _power(-(-size // GROUP)) > WIDEST:
         return f"has no room for {config.beam} times {size} candidates"
     return nowhere(device.type) or tried(lambda: _trial(device, dtype, size, config), device)

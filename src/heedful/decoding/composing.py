@@ -5,7 +5,7 @@ the end symbol is never drawn, and a piece lasts as long as it is asked to.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,9 +16,8 @@ from heedful.decoding.sampling import Chance, drawn
 from heedful.decoding.search import at_rest
 from heedful.errors import HeedfulError, UsageError
 from heedful.models.base import Model
-from heedful.nn.memory import Memory
 from heedful.text.music import MusicTokenizer
-from heedful.text.specials import RESERVED, START
+from heedful.text.specials import EOS, RESERVED, START
 
 LONGEST = 3_600.0  # seconds that may be asked for
 A_SECOND = 100  # symbols that a second takes at most; a model that never lets time pass is stopped
@@ -42,10 +41,49 @@ class Composing:
 
 @dataclass(frozen=True)
 class Composed:
-    """A piece, as ids: the beginning that was given, and what was composed after it."""
+    """A piece, as ids: what was given of it, and what was composed to it."""
 
     ids: list[int]
-    given: int  # how many of them are the beginning
+    given: range  # which of them were given
+    melody: Sequence[int] = ()  # what was read first, an id for each group of the piece
+
+
+class Player:
+    """A model at a place in a piece: it has heard so much of it, after a melody if it reads one."""
+
+    def __init__(self, model: Model, heard: Sequence[int], melody: Sequence[int] = ()) -> None:
+        self.model, self.length = model, len(heard)
+        self.place = next(model.parameters()).device
+        features = {"targets": pad([[START]])}
+        if melody:
+            features["inputs"] = pad([[*melody, EOS]])
+        self.memory = model.start(Batch(features).to(self.place))
+        self.logits = self._stepped([START, *heard])
+
+    def hear(self, symbol: int) -> None:
+        self.logits = self._stepped([symbol])
+        self.length += 1
+
+    def _stepped(self, ids: list[int]) -> Tensor:
+        return self.model.step(torch.tensor([ids], device=self.place), self.memory)
+
+
+class Choosing:
+    """Chooses what comes next: by chance, the same by the same seed, or what is likeliest."""
+
+    def __init__(self, how: Composing) -> None:
+        self.generator = torch.Generator().manual_seed(how.seed)
+        self.chance = Chance(how.temperature) if how.temperature else None
+
+    def __call__(self, logits: Tensor) -> int:
+        scores = logits[:, -1].float()
+        scores[:, :RESERVED] = -math.inf
+        if not bool(torch.isfinite(scores[:, RESERVED:]).all()):
+            raise HeedfulError("the model gives no finite scores: its training came to nothing")
+        if self.chance is None:
+            return int(scores.argmax())
+        luck = torch.rand(1, dtype=torch.double, generator=self.generator).to(scores.device)
+        return int(drawn(self.chance.shape(scores.log_softmax(-1)), luck))
 
 
 def compose(
@@ -64,9 +102,7 @@ def compose(
             "for more seconds, or give a shorter motif"
         )
     window = min(trained, model.longest or trained)
-    ids = list(prime)
-    generator = torch.Generator().manual_seed(how.seed)
-    chance = Chance(how.temperature) if how.temperature else None
+    ids, choose = list(prime), Choosing(how)
     most = len(ids) + int((how.seconds - begun) * A_SECOND) + A_FEW
     with torch.inference_mode(), at_rest(model):
         heard = _ending(ids, window, tokenizer.group)
@@ -75,18 +111,14 @@ def compose(
                 f"the motif has {len(ids):,} symbols, and the model was trained on {window:,} at a "
                 f"time: it hears the last {len(heard):,} of them"
             )
-        memory, logits = _listened(model, heard)
-        done, length = begun, len(heard)
+        player, done = Player(model, heard), begun
         while done < how.seconds:
             for _ in range(tokenizer.group):
-                ids.append(_next(logits, chance, generator))
-                if model.longest is not None and length + 1 >= model.longest:
-                    heard = _ending(ids, window, tokenizer.group)
-                    memory, logits = _listened(model, heard)
-                    length = len(heard)
+                ids.append(choose(player.logits))
+                if model.longest is not None and player.length + 1 >= model.longest:
+                    player = Player(model, _ending(ids, window, tokenizer.group))
                 else:
-                    logits = model.step(torch.tensor([ids[-1:]], device=logits.device), memory)
-                    length += 1
+                    player.hear(ids[-1])
             done += tokenizer.seconds(ids[-tokenizer.group :])
             if len(ids) >= most:
                 note(f"stopped at {done:.1f} seconds: the model lets too little time pass")
@@ -96,7 +128,7 @@ def compose(
             "what the model composed is silence: train it for longer, or try another --seed or a "
             "higher --temperature"
         )
-    return Composed(ids, len(prime))
+    return Composed(ids, range(len(prime)))
 
 
 def _ending(ids: list[int], window: int, group: int) -> list[int]:
@@ -106,22 +138,3 @@ def _ending(ids: list[int], window: int, group: int) -> list[int]:
         return list(ids)
     kept = max(group, window // 2 // group * group) + len(ids) % group
     return ids[-kept:]
-
-
-def _listened(model: Model, ids: list[int]) -> tuple[Memory, Tensor]:
-    """A memory of these ids, and the scores of what may come next."""
-    place = next(model.parameters()).device
-    heard = pad([[START, *ids]]).ids.to(place)
-    memory = model.start(Batch({"targets": pad([[START]])}).to(place))
-    return memory, model.step(heard, memory)
-
-
-def _next(logits: Tensor, chance: Chance | None, generator: torch.Generator) -> int:
-    scores = logits[:, -1].float()
-    scores[:, :RESERVED] = -math.inf
-    if not bool(torch.isfinite(scores[:, RESERVED:]).all()):
-        raise HeedfulError("the model gives no finite scores: its training came to nothing")
-    if chance is None:
-        return int(scores.argmax())
-    luck = torch.rand(1, dtype=torch.double, generator=generator).to(scores.device)
-    return int(drawn(chance.shape(scores.log_softmax(-1)), luck))

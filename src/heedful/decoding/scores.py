@@ -37,6 +37,13 @@ def log_probabilities(logits: Tensor) -> Tensor:
     return scores
 
 
+def near_best(log_probs: Tensor, prune: float) -> Tensor:
+    """Log-probabilities [..., V] without those more than `prune` below the best; with 0, all."""
+    if not prune:
+        return log_probs
+    return log_probs.masked_fill(log_probs < log_probs.amax(-1, keepdim=True) - prune, NEVER)
+
+
 def not_numbers(log_probs: Tensor) -> Tensor:
     """True where `log_probabilities` was given no numbers; one element tells of all, [...]."""
     return log_probs[..., EOS].isnan()

@@ -77,7 +77,15 @@ def _search(
 
 def check(config: Decode) -> None:
     """Say what is wrong with a `Decode` before any work is done."""
-    lowest = {"beam": 1, "nbest": 1, "coverage": 0, "extra_length": 0, "temperature": 0, "top_k": 0}
+    lowest = {
+        "beam": 1,
+        "nbest": 1,
+        "coverage": 0,
+        "prune": 0,
+        "extra_length": 0,
+        "temperature": 0,
+        "top_k": 0,
+    }
     for name, least in lowest.items():
         if getattr(config, name) < least:
             raise UsageError(f"decode.{name} must be at least {least}, got {getattr(config, name)}")

@@ -49,9 +49,9 @@ class Subject:
         sizes = {"inputs": VOCABULARY, "targets": VOCABULARY}
         return build(self.preset.model, sizes, shared=True, loss=loss or self.preset.loss)
 
-    def pairs(self, count: int, seed: int = 0, longest: int = 7) -> list[Pair]:
-        """Random pairs of random lengths; a tagger's targets are as long as its inputs, a
-        classifier's are one label, of two texts if it reads two."""
+    def pairs(self, count: int, seed: int = 0, longest: int = 7, shortest: int = 1) -> list[Pair]:
+        """Random pairs of random lengths, in which ends do not count; a tagger's targets are as
+        long as its inputs, a classifier's are one label, of two texts if it reads two."""
         rng = random.Random(seed)
 
         def draw(length: int) -> tuple[int, ...]:
@@ -59,7 +59,7 @@ class Subject:
 
         pairs = []
         for _ in range(count):
-            first, second = rng.randint(1, longest), rng.randint(1, longest)
+            first, second = (rng.randint(shortest, longest) for _ in range(2))
             second = first if isinstance(self.model, Tagger) else second
             more: tuple[int, ...] = ()
             if isinstance(self.model, Classifier):
@@ -118,5 +118,13 @@ def same(ours: Tensor, theirs: Tensor, what: str, tolerance: float = 1e-10) -> N
         raise LawBroken(f"{what}: they differ by up to {worst:.3g}, more than {tolerance:.0e}")
 
 
-for _room in ("exactness", "causality", "learning", "resuming", "exporting"):
+for _room in (
+    "exactness",
+    "causality",
+    "shortest",
+    "learning",
+    "resuming",
+    "exporting",
+    "watching",
+):
     importlib.import_module(f"heedful.laws.{_room}")

@@ -128,13 +128,15 @@ class CaptionAttend(nn.Module):
         first = (self.begin_h(mean), self.begin_c(mean))
         starts = (at.positions == 0)[..., None]
         coins = self.coins(at)
-        read = self.gates.project(x)
+        weight = self.gates.columns(c.dim)
         state = memory["state"].recall(lambda: self.gates.zeros(x))
         weights, drawn, said, seen = [], [], [], []
-        for t in range(x.shape[1]):
-            begun = zip(first, state, strict=True)
-            h, cell = (torch.where(starts[:, t], new[:, t], old) for new, old in begun)
-            z = mean[:, t]
+        steps = zip(
+            *(part.unbind(1) for part in (self.gates.project(x), mean, *first)), strict=True
+        )
+        for t, (read, z, *new) in enumerate(steps):
+            begun = zip(new, state, strict=True)
+            h, cell = (torch.where(starts[:, t], begin, old) for begin, old in begun)
             if gaze is not None and scene is not None:
                 here = scene.step(t)
                 looked = gaze(h[:, None], here, gaze.fresh(h, here))
@@ -144,7 +146,7 @@ class CaptionAttend(nn.Module):
                 drawn.append(chosen(weights[-1], None if coins is None else coins[:, t]))
                 z = over(drawn[-1], source.x)[:, 0]
             z = self.gate(h).sigmoid() * z
-            state = self.gates.step(read[:, t] + self.gates.project(z, c.dim), (h, cell))
+            state = self.gates.step(torch.addmm(read, z, weight), (h, cell))
             said.append(state[0])
             seen.append(z)
         memory["state"].keep(state)
@@ -152,7 +154,7 @@ class CaptionAttend(nn.Module):
         out = x + self.say_h(F.dropout(h, c.dropout, self.training)) + self.say_z(z)
         alpha = torch.cat(weights, 1) if weights else evenly
         if gaze is not None:
-            gaze.tell(alpha, source.at)
+            gaze.tell(torch.cat(drawn, 1) if drawn else alpha, source.at)
         only = None if coins is None else torch.cat(drawn, 1) * ~coins[..., None]
         return Unrolled(F.dropout(out, c.dropout, self.training), alpha, only)
 

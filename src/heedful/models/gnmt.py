@@ -4,7 +4,8 @@ Wu et al., "Google's Neural Machine Translation System: Bridging the Gap between
 Translation", 2016, https://arxiv.org/abs/1609.08144. The first encoder layer reads both ways.
 Residuals begin at the third layer. The bottom decoder layer looks at the source from its state at
 the step before, and every layer reads what it saw; so the layers above need no loop.
-Length normalisation and the coverage penalty are `decode.alpha` and `decode.coverage`.
+Length normalisation, the coverage penalty and pruning are `decode.alpha`, `decode.coverage` and
+`decode.prune`.
 Departs from the paper: decoders begin by a bridge from the encoder (the paper does not say), and
 weights begin as everywhere here. B batch, L length, D model, H hidden.
 """
@@ -109,12 +110,14 @@ class GNMT(nn.Module):
         assert isinstance(source, Recalled)
         starts = memory["starts"].once(lambda: self.bridge(source.ends))
         first = None if starts is None else starts[:1]
-        x, _, context = self.bottom(self.dropout(x), at, source, first, memory=memory["bottom"])
+        seen = self.bottom(self.dropout(x), at, source, first, memory=memory["bottom"])
+        x, context = seen.out, seen.context
         if self.context == "current":
             alignment = self.bottom.alignment
             keys = memory["bottom"]["keys"].once(lambda: alignment.prepare(source))
             scene = alignment.scene(keys, source.at, at)
-            context = alignment(x, scene, alignment.fresh(x, scene)).context
+            context, weights, _ = alignment(x, scene, alignment.fresh(x, scene))
+            alignment.tell(weights, source.at)
         for number, layer in enumerate(self.upper, start=1):
             start = None if starts is None else starts[number]
             read = torch.cat([self.dropout(x), context], -1)

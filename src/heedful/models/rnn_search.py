@@ -124,6 +124,7 @@ class RNNSearch(nn.Module):
     ) -> Float[Tensor, "B L D"]:
         assert isinstance(source, Recalled)
         starts = memory["starts"].once(lambda: self.bridge(source.ends))
+        said: Tensor | None = None
         if isinstance(self.decoder, RecurrentStack):
             out, _ = self.decoder(x, at, starts, memory)
             keys = memory["keys"].once(lambda: self.alignment.prepare(source))
@@ -136,9 +137,10 @@ class RNNSearch(nn.Module):
             seen = self.decoder(x, at, source, starts, feed, memory)
             out = seen.before if self.query == "previous" else seen.out
             context = seen.context
+            said = seen.fed if self.feed else None
         if self.output == "maxout":
             said = self.maxout(torch.cat([out, context, x], -1))
-        else:
+        elif said is None:
             said = self.say(out, context)
         return self.to_out(self.dropout(said))
 

@@ -21,11 +21,12 @@ from heedful.modalities.spelling import Lookup, Table
 from heedful.models.base import ModelConfig
 from heedful.models.elmo import Elmo, ElmoConfig, ScalarMix
 from heedful.nn.attention import Encoded
+from heedful.nn.between import Between
 from heedful.nn.cells import LSTM, Cell
 from heedful.nn.initial import linear
 from heedful.nn.layout import Layout
 from heedful.nn.recurrent import Bidirectional, Dropout
-from heedful.nn.summaries import Pooling, belonging, summary
+from heedful.nn.summaries import Pooling, summary
 from heedful.registry import models
 from heedful.text.base import Tokenizer
 
@@ -205,6 +206,7 @@ class PairClassifier(nn.Module):
         self.reading = c.features.build(c.words, c.dim)
         self.borrows = self.reading.borrows
         self.encoder = BiLayers(c.cell, self.reading.width, c.hidden, c.layers, c.dropout)
+        self.between = Between()
         self.comparer = BiLayers(c.cell, 4 * c.hidden, c.hidden, 1, c.dropout)
         self.pooling = summary(c.summary, 2 * c.hidden)
         self.outer = linear(8 * c.hidden, c.outer)
@@ -218,7 +220,7 @@ class PairClassifier(nn.Module):
             return torch.where(second.real[..., None], other, one)
 
         x = of_each(self.encoder, of_each(self.reading, x))
-        x = torch.cat([x, attended(x, first, second)], 2)
+        x = torch.cat([x, self.between(x, first, second)], 2)
         return Two(of_each(self.comparer, x), first, second)
 
     def summary(self, encoded: Two, of: Layout) -> Float[Tensor, "B T D"]:
@@ -226,11 +228,3 @@ class PairClassifier(nn.Module):
         v = self.pooling(encoded.x, encoded.second, of)
         x = torch.cat([u, v, (u - v).abs(), u * v], 2)
         return F.dropout(self.outer(x).tanh(), self.dropout, self.training)
-
-
-def attended(x: Float[Tensor, "B L D"], first: Layout, second: Layout) -> Float[Tensor, "B L D"]:
-    """For each word what it finds in the other text, by softmax over dot products; 0 where there
-    is no other."""
-    other = belonging(second, first) | belonging(first, second)
-    scores = (x @ x.mT).masked_fill(~other, torch.finfo(x.dtype).min)
-    return scores.softmax(2).masked_fill(~other, 0.0) @ x

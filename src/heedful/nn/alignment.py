@@ -7,17 +7,17 @@ looked at already: Tu, Lu, Liu, Liu and Li, "Modeling Coverage for Neural Machin
 B sources, R = B x C rows that read them, Q queries, K keys.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.nn.attention import Encoded
 from heedful.nn.layout import Layout
-from heedful.nn.scores import Score
+from heedful.nn.scores import Known, Score
+from heedful.nn.telling import CROSS, Telling
 from heedful.nn.windows import Everywhere, Window
 
 Keys = tuple[Tensor, Tensor]  # what is read, and what the score made of it, [B, K, ...]
@@ -44,10 +44,10 @@ class Scene(NamedTuple):
         return self._replace(place=self.place[:, t : t + 1], visible=self.visible[:, t : t + 1])
 
 
-class Alignment(nn.Module):
+class Alignment(Telling):
     """Scores, window and coverage, joined; one head."""
 
-    reads = True  # as attention to a source does
+    kind = CROSS
 
     def __init__(
         self,
@@ -66,7 +66,6 @@ class Alignment(nn.Module):
                 f"score '{score.kind}' has no softmax that a window could be put round. "
                 "Use window 'global'"
             )
-        self.note: Callable[[Tensor, Layout], None] | None = None  # is told the weights
 
     @property
     def stepwise(self) -> bool:
@@ -100,13 +99,12 @@ class Alignment(nn.Module):
         visible, place = _joined(scene.visible, sources), _joined(scene.place, sources)
         asking = _joined(q, sources)
         covered, moved = carried
-        score, after = self.score(
-            asking,
-            keys,
+        known = Known(
             scene.at,
-            _joined(covered[:, None], sources) if self.coverage else None,
-            _joined(moved[:, None], sources) if self.score.carried else None,
+            covered=_joined(covered[:, None], sources) if self.coverage else None,
+            carried=_joined(moved[:, None], sources) if self.score.carried else None,
         )
+        score, after = self.score(asking, keys, known)
         inside, bell = self.window(asking, place, scene.at.positions, visible)
         if self.score.normalised:
             score = score.masked_fill(~inside, torch.finfo(score.dtype).min).softmax(-1)
@@ -123,7 +121,7 @@ class Alignment(nn.Module):
     def tell(self, weights: Float[Tensor, "R Q K"], source: Layout) -> None:
         """Let whoever watches know, in the shape of attention with one head, [B, 1, C x Q, K]."""
         if self.note is not None:
-            self.note(_joined(weights, len(source.segments))[:, None].detach(), source)
+            self.noted(_joined(weights, len(source.segments))[:, None], source)
 
 
 def _joined(x: Tensor, sources: int) -> Tensor:

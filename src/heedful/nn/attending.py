@@ -28,6 +28,7 @@ class Attended(NamedTuple):
     out: Float[Tensor, "R L H"]  # the last layer's state
     before: Float[Tensor, "R L H"]  # and as it was the step before
     context: Float[Tensor, "R L C"]  # what was looked at
+    fed: Float[Tensor, "R L F"]  # what was made of state and context for the next step
 
 
 class Now(NamedTuple):
@@ -78,19 +79,20 @@ class Attending(nn.Module):
         keys = memory["keys"].once(lambda: self.alignment.prepare(source))
         scene = self.alignment.scene(keys, source.at, at)
         now = memory.recall(lambda: self.begin(self.tables(starts, x), x, at, scene))
-        first: Tensor = self.layers[0].project(x)  # type: ignore[operator]
+        bottom = self.layers[0]
+        first: Tensor = bottom.project(x)  # type: ignore[operator]
+        weight: Tensor = bottom.columns(x.shape[2])  # type: ignore[operator]
         drops = [self.dropout.mask(x, self.dim) for _ in self.layers[1:]]
         fresh = self.fresh(starts, x, at)
-        outs, befores, contexts, weights = [], [], [], []
-        for t in range(x.shape[1]):
+        outs, befores, contexts, feds, weights = [], [], [], [], []
+        for t, read in enumerate(first.unbind(1)):
             now = fresh(t, Now(*now))
             before = now.states[-1][0]
-            read = first[:, t]
             if self.query == "previous":
                 looked = self.alignment(before[:, None], scene.step(t), now.carried)
-                read = read + self.layers[0].project(looked.context[:, 0], x.shape[2])  # type: ignore[operator]
-            if self.fed:
-                read = read + self.layers[0].project(now.fed, x.shape[2])  # type: ignore[operator]
+                read = torch.addmm(read, looked.context[:, 0], weight)
+            elif self.fed:
+                read = torch.addmm(read, now.fed, weight)
             states = self.up(read, now.states, [None if d is None else d[:, t] for d in drops])
             out = states[-1][0]
             if self.query == "current":
@@ -101,15 +103,15 @@ class Attending(nn.Module):
             outs.append(out)
             befores.append(before)
             contexts.append(context)
+            feds.append(fed)
             weights.append(looked.weights)
         memory.keep(tuple(now))
         if not outs:
-            return Attended(
-                *(x.new_zeros(len(x), 0, n) for n in (self.dim, self.dim, keys[0].shape[2]))
-            )
+            widths = (self.dim, self.dim, keys[0].shape[2], self.fed)
+            return Attended(*(x.new_zeros(len(x), 0, width) for width in widths))
         if self.alignment.note is not None:
             self.alignment.tell(torch.cat(weights, 1), source.at)
-        return Attended(*(torch.stack(part, 1) for part in (outs, befores, contexts)))
+        return Attended(*(torch.stack(part, 1) for part in (outs, befores, contexts, feds)))
 
     @property
     def dim(self) -> int:

@@ -31,6 +31,7 @@ from heedful.nn.pools import parse_pool
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight, sight
 from heedful.nn.slate import Slate
+from heedful.nn.telling import CROSS, SELF
 from heedful.nn.turns import parse_turn
 
 
@@ -87,6 +88,7 @@ class Attention(nn.Module):
             raise UsageError(f"{heads} heads cannot share {self.kv_heads} heads of keys evenly")
         self.width = config.head_dim or dim // heads
         self.reads = reads
+        self.kind = CROSS if reads else SELF  # what looks at what, for those who watch
         self.dropout = dropout
         self.pattern = Visible() & pattern
         if not reads and config.pattern != "full":

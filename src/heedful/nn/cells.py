@@ -82,8 +82,15 @@ class Gates(nn.Module, ABC):
     def project(self, x: Float[Tensor, "*N I"], begin: int = 0) -> Float[Tensor, "*N G"]:
         """What is read makes of the gates; the bias is in it. `x` may be only the columns from
         `begin` on: then the bias is in the first ones."""
-        weight = self.weight_x[:, begin : begin + x.shape[-1]]
+        weight: Tensor = self.weight_x
+        if x.shape[-1] < self.inside:
+            weight = weight[:, begin : begin + x.shape[-1]]
         return F.linear(x, weight, None if begin else self.bias)
+
+    def columns(self, begin: int) -> Float[Tensor, "J G"]:
+        """What the numbers read from `begin` on are multiplied by. A loop takes it once: a part of
+        the weights that is taken at every step costs as much again as all of them."""
+        return self.weight_x[:, begin:].t()
 
     @abstractmethod
     def step(self, gates: Float[Tensor, "B G"], state: State) -> State:
@@ -116,10 +123,10 @@ class LSTMGates(Gates):
     def step(self, gates: Float[Tensor, "B G"], state: State) -> State:
         h, c = state
         gates = torch.addmm(gates, h, self.weight_h.t())
-        i, f = gates[:, : 2 * self.dim].sigmoid().chunk(2, 1)
-        g = gates[:, 2 * self.dim : 3 * self.dim].tanh()
-        c = torch.addcmul(f * c, i, g)
-        return gates[:, 3 * self.dim :].sigmoid() * c.tanh(), c
+        both, g, o = gates.split((2 * self.dim, self.dim, self.dim), 1)
+        i, f = both.sigmoid().chunk(2, 1)
+        c = torch.addcmul(f * c, i, g.tanh())
+        return o.sigmoid() * c.tanh(), c
 
     def run(
         self, x: Float[Tensor, "B L I"], state: State, real: Tensor | None
@@ -159,16 +166,17 @@ class GRUGates(Gates):
     ) -> State:
         """`beside` [B, H] is added to what the reset gate works on."""
         (h,) = state
-        two = 2 * self.dim
+        parts = (2 * self.dim, self.dim)
+        both, new = gates.split(parts, 1)
         if self.bias_h is not None:
-            made = F.linear(h, self.weight_h)
-            r, z = (gates[:, :two] + made[:, :two]).sigmoid().chunk(2, 1)
-            inner = made[:, two:] + self.bias_h
-            n = torch.addcmul(gates[:, two:], r, inner if beside is None else inner + beside).tanh()
+            more, inner = F.linear(h, self.weight_h).split(parts, 1)
+            r, z = (both + more).sigmoid().chunk(2, 1)
+            inner = inner + self.bias_h
+            n = torch.addcmul(new, r, inner if beside is None else inner + beside).tanh()
         else:
-            weight = self.weight_h.t()
-            r, z = torch.addmm(gates[:, :two], h, weight[:, :two]).sigmoid().chunk(2, 1)
-            n = torch.addmm(gates[:, two:], r * h, weight[:, two:]).tanh()
+            weight, new_weight = self.weight_h.split(parts)
+            r, z = torch.addmm(both, h, weight.t()).sigmoid().chunk(2, 1)
+            n = torch.addmm(new, r * h, new_weight.t()).tanh()
         return (torch.lerp(n, h, z) if self.update == "keep" else torch.lerp(h, n, z),)
 
     def run(

@@ -13,6 +13,7 @@ B batch, Q queries, K keys, A width of the score.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -34,6 +35,17 @@ class Score(Choice, ABC):
         each place was looked at before."""
 
 
+class Known(NamedTuple):
+    """What a score may look at beside query and key."""
+
+    at: Layout  # where the keys stand
+    covered: Tensor | None  # how much each place was looked at before, [B, Q, K]
+    carried: Tensor | None  # what it remembered at the step before, [B, Q, ...]
+
+
+Scored = tuple[Float[Tensor, "B Q K"], Tensor | None]  # and what it remembers for the next step
+
+
 class Scorer(nn.Module, ABC):
     """A score's weights. What it makes of the keys is made once a source."""
 
@@ -46,15 +58,9 @@ class Scorer(nn.Module, ABC):
 
     @abstractmethod
     def forward(
-        self,
-        q: Float[Tensor, "B Q D"],
-        keys: Float[Tensor, "B K A"],
-        at: Layout,
-        covered: Tensor | None,
-        carried: Tensor | None,
-    ) -> tuple[Float[Tensor, "B Q K"], Tensor | None]:
-        """The scores, and what it remembers for the next step. `at` is where the keys stand;
-        `covered` [B, Q, K] what was looked at before."""
+        self, q: Float[Tensor, "B Q D"], keys: Float[Tensor, "B K A"], known: Known
+    ) -> Scored:
+        """The scores, and what is remembered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,16 +185,11 @@ class AdditiveScorer(Scorer):
         return self.to_k(keys)
 
     def forward(
-        self,
-        q: Float[Tensor, "B Q D"],
-        keys: Float[Tensor, "B K A"],
-        at: Layout,
-        covered: Tensor | None,
-        carried: Tensor | None,
-    ) -> tuple[Float[Tensor, "B Q K"], Tensor | None]:
+        self, q: Float[Tensor, "B Q D"], keys: Float[Tensor, "B K A"], known: Known
+    ) -> Scored:
         inner = self.to_q(q)[:, :, None] + keys[:, None]
-        if covered is not None and self.covering is not None:
-            inner = inner + covered[..., None] * self.covering
+        if known.covered is not None and self.covering is not None:
+            inner = inner + known.covered[..., None] * self.covering
         return torch.tanh(inner) @ self.weighing(), None
 
     def weighing(self) -> Tensor:
@@ -207,13 +208,8 @@ class NormedScorer(AdditiveScorer):
 
 class DotScorer(Scorer):
     def forward(
-        self,
-        q: Float[Tensor, "B Q D"],
-        keys: Float[Tensor, "B K A"],
-        at: Layout,
-        covered: Tensor | None,
-        carried: Tensor | None,
-    ) -> tuple[Float[Tensor, "B Q K"], Tensor | None]:
+        self, q: Float[Tensor, "B Q D"], keys: Float[Tensor, "B K A"], known: Known
+    ) -> Scored:
         return q @ keys.mT, None
 
 
@@ -237,13 +233,8 @@ class ScaledDotScorer(Scorer):
         return self.to_k(keys)
 
     def forward(
-        self,
-        q: Float[Tensor, "B Q D"],
-        keys: Float[Tensor, "B K A"],
-        at: Layout,
-        covered: Tensor | None,
-        carried: Tensor | None,
-    ) -> tuple[Float[Tensor, "B Q K"], Tensor | None]:
+        self, q: Float[Tensor, "B Q D"], keys: Float[Tensor, "B K A"], known: Known
+    ) -> Scored:
         return self.to_q(q) @ keys.mT * self.scale, None
 
 
@@ -257,13 +248,8 @@ class CosineScorer(Scorer):
         return F.normalize(keys, dim=-1)
 
     def forward(
-        self,
-        q: Float[Tensor, "B Q D"],
-        keys: Float[Tensor, "B K A"],
-        at: Layout,
-        covered: Tensor | None,
-        carried: Tensor | None,
-    ) -> tuple[Float[Tensor, "B Q K"], Tensor | None]:
+        self, q: Float[Tensor, "B Q D"], keys: Float[Tensor, "B K A"], known: Known
+    ) -> Scored:
         strength = F.softplus(self.to_strength(q))
         return strength * (F.normalize(q, dim=-1) @ keys.mT), None
 
@@ -278,14 +264,9 @@ class LocationScorer(Scorer):
         return keys[..., :0]
 
     def forward(
-        self,
-        q: Float[Tensor, "B Q D"],
-        keys: Float[Tensor, "B K A"],
-        at: Layout,
-        covered: Tensor | None,
-        carried: Tensor | None,
-    ) -> tuple[Float[Tensor, "B Q K"], Tensor | None]:
-        there = at.positions.clamp(max=self.to_places.out_features - 1)
+        self, q: Float[Tensor, "B Q D"], keys: Float[Tensor, "B K A"], known: Known
+    ) -> Scored:
+        there = known.at.positions.clamp(max=self.to_places.out_features - 1)
         return self.to_places(q).gather(2, there[:, None].expand(-1, q.shape[1], -1)), None
 
 
@@ -301,17 +282,12 @@ class GaussianScorer(Scorer):
         return keys[..., :0]
 
     def forward(
-        self,
-        q: Float[Tensor, "B Q D"],
-        keys: Float[Tensor, "B K A"],
-        at: Layout,
-        covered: Tensor | None,
-        carried: Tensor | None,
-    ) -> tuple[Float[Tensor, "B Q K"], Tensor | None]:
+        self, q: Float[Tensor, "B Q D"], keys: Float[Tensor, "B K A"], known: Known
+    ) -> Scored:
         height, sharpness, way = self.to_bells(q).clamp(max=8.0).exp().chunk(3, -1)  # [B, Q, M]
-        assert carried is not None
-        centre = carried + way
-        place = (at.positions + 1).to(q.dtype)[:, None, :, None]  # the first is 1
+        assert known.carried is not None
+        centre = known.carried + way
+        place = (known.at.positions + 1).to(q.dtype)[:, None, :, None]  # the first is 1
         bells = height[:, :, None] * torch.exp(
             -sharpness[:, :, None] * (centre[:, :, None] - place) ** 2
         )

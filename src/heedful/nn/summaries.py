@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from heedful.nn.initial import linear
 from heedful.nn.layout import Layout
+from heedful.nn.telling import SUMMARY, Telling
 
 Pooling = Literal["attend", "max", "mean", "first"]
 
@@ -57,17 +58,24 @@ class First(Weighted):
         return (own & (at.positions == 0)[:, None]).to(x.dtype)
 
 
-class Attend(Weighted):
+class Attend(Weighted, Telling):
     """By additive attention of the text to itself: softmax over v·tanh(W x + b).
 
     Lin et al., "A Structured Self-Attentive Sentence Embedding", ICLR 2017,
     https://arxiv.org/abs/1703.03130, with one row of attention.
     """
 
+    kind = SUMMARY
+
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.inner = linear(dim, dim)
         self.score = linear(dim, 1, bias=False)
+
+    def forward(self, x: Float[Tensor, "B L D"], at: Layout, of: Layout) -> Float[Tensor, "B T D"]:
+        weights = self.weights(x, at, belonging(at, of))
+        self.noted(weights[:, None], at)
+        return weights @ x
 
     def weights(
         self, x: Float[Tensor, "B L D"], at: Layout, own: Bool[Tensor, "B T L"]

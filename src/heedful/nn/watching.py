@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 
-from heedful.nn.alignment import Alignment
 from heedful.nn.attention import Attention
 from heedful.nn.kernels import KERNELS
 from heedful.nn.kernels.dense import shared, weights
 from heedful.nn.layout import Layout
 from heedful.nn.sight import Sight
+from heedful.nn.telling import BETWEEN, CROSS, SELF, SUMMARY, Telling
 
-SELF, CROSS = "self", "cross"
+KINDS = (SELF, CROSS, BETWEEN, SUMMARY)
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Glance:
     """One attention at work, once: its weights, and where the keys stand that it looked at."""
 
     name: str
-    kind: str  # SELF or CROSS
+    kind: str  # one of KINDS
     weights: Tensor  # [B, H, Q, K]
     keys: Layout  # [B, K]
 
@@ -43,7 +43,7 @@ class Glance:
 @contextmanager
 def watch(
     model: nn.Module,
-    kinds: tuple[str, ...] = (SELF, CROSS),
+    kinds: tuple[str, ...] = KINDS,
     tell: Callable[[Glance], None] = lambda _: None,
 ) -> Iterator[Seen]:
     """Lend each attention something that writes down its weights; take it back at the end.
@@ -59,9 +59,8 @@ def watch(
 
     give_back: list[Callable[[], None]] = []
     for name, part in lookers(model).items():
-        kind = CROSS if part.reads else SELF
-        if kind in kinds:
-            give_back.append(_lend(part, name, kind, note))
+        if part.kind in kinds:
+            give_back.append(_lend(part, name, note))
     try:
         yield seen
     finally:
@@ -69,7 +68,7 @@ def watch(
             end()
 
 
-Looker = Attention | Alignment
+Looker = Attention | Telling
 
 
 def lookers(model: nn.Module) -> dict[str, Looker]:
@@ -77,14 +76,14 @@ def lookers(model: nn.Module) -> dict[str, Looker]:
     return {name: part for name, part in model.named_modules() if isinstance(part, Looker)}
 
 
-def _lend(part: Looker, name: str, kind: str, note: Callable[[Glance], None]) -> Callable[[], None]:
+def _lend(part: Looker, name: str, note: Callable[[Glance], None]) -> Callable[[], None]:
     """Let a part be heard; what is given undoes that."""
     if isinstance(part, Attention):
         kernel = part.kernel
-        part.kernel = _Recording(name, kind, note)
+        part.kernel = _Recording(name, part.kind, note)
         return lambda: setattr(part, "kernel", kernel)
     before = part.note
-    part.note = lambda weights, keys: note(Glance(name, kind, weights, keys))
+    part.note = lambda weights, keys: note(Glance(name, part.kind, weights, keys))
     return lambda: setattr(part, "note", before)
 
 

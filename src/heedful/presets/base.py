@@ -44,6 +44,7 @@ class Decode:
     beam: int = 4
     alpha: float = 0.6  # of the length penalty ((5 + length) / 6) ** alpha
     coverage: float = 0.0  # weight of the coverage penalty
+    prune: float = 0.0  # drop what is so much below the best, in log-probability; 0 for nothing
     nbest: int = 1
     extra_length: int = 50  # output may be longer than input by so many tokens
     longest_input: int = 1024  # a longer source is reported and left out, not cut

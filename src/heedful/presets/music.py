@@ -1,23 +1,21 @@
 """Presets for music: Transformers with absolute and with relative positions, and Performance RNN.
 
 `music_transformer_*` are the `transformer_lm_*` of the same name but for their positions, so that
-the two can be compared.
+the two can be compared. They know distances up to half of the length that they are trained on, as
+in the paper; farther ones have no vector, which they meet in training too, so that they can go on
+beyond that length.
 """
 
 from heedful.config import vary
-from heedful.data.batching import Packed
+from heedful.data.batching import Bucketed, Packed
 from heedful.models.recurrent_lm import RecurrentLMConfig
 from heedful.models.transformer import TransformerLMConfig
 from heedful.nn.losses import Smoothing
 from heedful.optim.adam import Adam
 from heedful.optim.schedules import Cosine
 from heedful.presets.base import Decode, Preset, Training
+from heedful.presets.relative import skewed
 from heedful.registry import presets
-
-RELATIVE = {  # how a Music Transformer knows where it is: by distances, and by nothing else
-    "model.attention.bias": "bucket",
-    "model.positions": "none",
-}
 
 
 @presets.register("transformer_lm_jsb")
@@ -38,13 +36,17 @@ def lm_jsb() -> Preset:
 
 @presets.register("transformer_lm_performance")
 def lm_performance() -> Preset:
-    """For piano performances: six layers of 512, windows of 2,048 events."""
+    """For piano performances: six layers of 512, windows of 2,048 events.
+
+    Without dropout of attention's weights, so that the kernel for relative positions can be used.
+    """
     return vary(
         lm_jsb(),
         {
             "model.layers": 6,
             "model.dim": 512,
             "model.dropout": 0.1,
+            "model.attention_dropout": 0.0,
             "schedule": Cosine(peak=6e-4, warmup=1_000, steps=20_000),
             "batch": Packed(tokens=32_768, row=2_048, longest=2_048),
             "training.steps": 20_000,
@@ -67,7 +69,7 @@ def lm_motifs() -> Preset:
             "model.dropout": 0.0,
             "model.attention_dropout": 0.0,
             "schedule": Cosine(peak=2e-3, warmup=200, steps=2_000),
-            "batch": Packed(tokens=4_096, row=256, longest=256),
+            "batch": Packed(tokens=4_053, row=193, longest=193),
             "training.steps": 2_000,
             "training.evaluate_every": 500,
             "training.checkpoint_every": 500,
@@ -78,7 +80,7 @@ def lm_motifs() -> Preset:
 @presets.register("music_transformer_jsb")
 def music_transformer_jsb() -> Preset:
     """For Bach's chorales: a Transformer that knows distances between notes."""
-    return vary(lm_jsb(), RELATIVE)
+    return skewed(lm_jsb(), 512)
 
 
 @presets.register("music_transformer_performance")
@@ -88,13 +90,13 @@ def music_transformer_performance() -> Preset:
     Huang et al., "Music Transformer", ICLR 2019, https://arxiv.org/abs/1809.04281: six layers,
     windows of 2,048 events. Departs from it: vectors of 512 all through, norms before each part.
     """
-    return vary(lm_performance(), RELATIVE)
+    return skewed(lm_performance(), 1_024)
 
 
 @presets.register("music_transformer_motifs")
 def music_transformer_motifs() -> Preset:
     """For motifs that return: a Transformer that knows distances, minutes on one core."""
-    return vary(lm_motifs(), RELATIVE)
+    return skewed(lm_motifs(), 96)
 
 
 @presets.register("performance_rnn_piano")
@@ -107,42 +109,33 @@ def performance_rnn_piano() -> Preset:
     which is a one-hot input and a linear layer; and the rate falls to nothing at the end. Windows
     of 512 are problem.piece=512.
     """
-    return Preset(
-        model=RecurrentLMConfig(dim=512, layers=3, dropout=0.0, tie="none"),
-        loss=Smoothing(amount=0.0),
-        optim=Adam(betas=(0.9, 0.999), eps=1e-8),
-        schedule=Cosine(peak=1e-3, warmup=100, steps=20_000),
-        batch=Packed(tokens=32_768, row=2_048, longest=2_048),
-        decode=Decode(beam=1),
-        training=Training(steps=20_000, clip=3.0, evaluate_every=1_000, checkpoint_every=1_000),
-    )
+    return _recurrent(lm_performance(), RecurrentLMConfig(dim=512, layers=3, dropout=0.0), 1e-3)
 
 
 @presets.register("performance_rnn_jsb")
 def performance_rnn_jsb() -> Preset:
     """For Bach's chorales: Performance RNN, with as much dropout and as long windows as the
     Transformers have there."""
-    return vary(
-        performance_rnn_piano(),
-        {
-            "model.dropout": 0.3,
-            "schedule": Cosine(peak=1e-3, warmup=100, steps=3_000),
-            "batch": lm_jsb().batch,
-            "training": vary(lm_jsb().training, {"clip": 3.0}),
-        },
-    )
+    return _recurrent(lm_jsb(), RecurrentLMConfig(dim=512, layers=3, dropout=0.3), 1e-3)
 
 
 @presets.register("performance_rnn_motifs")
 def performance_rnn_motifs() -> Preset:
     """For motifs that return: two LSTM layers of 128, minutes on one core."""
+    return _recurrent(lm_motifs(), RecurrentLMConfig(dim=128, layers=2, dropout=0.0), 2e-3)
+
+
+def _recurrent(other: Preset, model: RecurrentLMConfig, peak: float) -> Preset:
+    """Another preset's data and steps for an LSTM, which learns by other numbers. A row holds one
+    window, so that a library's kernel can take all of its steps."""
     return vary(
-        performance_rnn_piano(),
+        other,
         {
-            "model.layers": 2,
-            "model.dim": 128,
-            "schedule": Cosine(peak=2e-3, warmup=100, steps=2_000),
-            "batch": lm_motifs().batch,
-            "training": vary(lm_motifs().training, {"clip": 3.0}),
+            "model": vary(model, {"tie": "none"}),
+            "optim": Adam(betas=(0.9, 0.999), eps=1e-8),
+            "schedule.peak": peak,
+            "schedule.warmup": 100,
+            "batch": Bucketed(tokens=other.batch.tokens, longest=other.batch.limit),
+            "training.clip": 3.0,
         },
     )

@@ -33,24 +33,15 @@ def lm_relative() -> Preset:
 
     Without dropout of attention's weights, so that the kernel for them can be used.
     """
-    return vary(
-        lm_base(),
-        {
-            "model.positions": "none",
-            "model.attention.bias": "skew:512",
-            "model.attention_dropout": 0.0,
-        },
-    )
+    return skewed(vary(lm_base(), {"model.attention_dropout": 0.0}), 512)
 
 
 @presets.register("transformer_lm_relative_tiny")
 def lm_relative_tiny() -> Preset:
     """The tiny decoder alone with the Music Transformer's positions, which reach 64 back."""
-    return vary(
-        lm_tiny(),
-        {
-            "model.positions": "none",
-            "model.attention.bias": "skew:64",
-            "model.attention_dropout": 0.0,
-        },
-    )
+    return skewed(vary(lm_tiny(), {"model.attention_dropout": 0.0}), 64)
+
+
+def skewed(preset: Preset, count: int) -> Preset:
+    """The same with vectors for so many distances, and nothing else to tell where a token is."""
+    return vary(preset, {"model.positions": "none", "model.attention.bias": f"skew:{count}"})

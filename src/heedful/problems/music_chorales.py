@@ -59,7 +59,6 @@ class JsbChorales(Music):
         )
 
     def _read(self, path: Path, split: str, rng: random.Random) -> Iterator[Example]:
-        tokenizer = Chorale().train([])
         for grid in chorales(path)[split]:
             for _ in range(self.copies if split == TRAIN else 1):
                 by = rng.randint(-self.transpose, self.transpose) if split == TRAIN else 0
@@ -67,7 +66,11 @@ class JsbChorales(Music):
                 chance = rng if split == TRAIN else None
                 for window in self.windows(symbols, chance, VOICES):
                     if window:
-                        yield {"targets": tokenizer.said(window)}
+                        yield self.example(window)
+
+    def example(self, window: list[int]) -> Example:
+        """What is to be learnt of a window of symbols."""
+        return {"targets": Chorale().train([]).said(window)}
 
 
 def chorales(path: Path) -> Mapping[str, list[list[list[int]]]]:

@@ -22,6 +22,7 @@ from heedful.decoding.scores import (
     NEVER,
     length_penalty,
     log_probabilities,
+    near_best,
     no_number,
     not_numbers,
     top,
@@ -103,6 +104,7 @@ def tree(
         "nbest": config.nbest,
         "alpha": config.alpha,
         "coverage": config.coverage,
+        "prune": config.prune,
         "limit": limit[0],
         "fates": WHY,
         "nodes": [node.to_json() for node in grown.nodes],
@@ -221,7 +223,7 @@ def _weigh(
     `log_probs` are [1, hypotheses, V]. The same choice, by the same rules, as the search makes.
     """
     width = 2 * config.beam if config.beam > 1 else 1
-    forced = state.prefix.force(log_probs, int(state.step))[0]
+    forced = near_best(state.prefix.force(log_probs, int(state.step)), config.prune)[0]
     totals = (state.growing.total[0, :, None] + forced).flatten()
     ranked, order = top(totals, min(width, len(totals)))
     token_scores = forced.flatten()[order]

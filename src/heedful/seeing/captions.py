@@ -11,7 +11,8 @@ from heedful.decoding.translator import Translator
 from heedful.errors import HeedfulError, UsageError
 from heedful.models.base import Model, shift_right
 from heedful.models.captioner import Captioner
-from heedful.nn.watching import CROSS, Glance, watch
+from heedful.nn.telling import CROSS
+from heedful.nn.watching import Glance, watch
 from heedful.seeing.reading import model_of, passage
 from heedful.seeing.words import alone, joined, side
 from heedful.text.pictures import PictureTokenizer, read, written

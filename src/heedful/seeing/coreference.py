@@ -11,7 +11,8 @@ import numpy as np
 
 from heedful.decoding.translator import Translator
 from heedful.errors import UsageError
-from heedful.seeing.attention import DECODER, ENCODER, Attended, Look, look
+from heedful.seeing.attention import look
+from heedful.seeing.looks import DECODER, ENCODER, Attended, Look
 from heedful.seeing.words import joined
 
 
@@ -53,6 +54,11 @@ def coreference(
 def _reading(seen: Look) -> Attended:
     """The attention with which a sentence is read: the encoder's, or a language model's."""
     kinds = [one.kind for one in seen.attended]
+    if ENCODER not in kinds and DECODER not in kinds:
+        raise UsageError(
+            f"cannot compare what a word looks at: in a model of the kind '{seen.model}' no word "
+            f"looks at others of its own text. It has: {', '.join(kinds)}"
+        )
     found = seen.of(ENCODER if ENCODER in kinds else DECODER)
     if found.pooled:
         raise UsageError(

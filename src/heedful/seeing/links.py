@@ -10,7 +10,7 @@ import numpy as np
 
 from heedful.decoding.translator import Translator
 from heedful.errors import HeedfulError, UsageError
-from heedful.nn.watching import CROSS
+from heedful.nn.telling import CROSS
 from heedful.seeing.attention import look
 
 Span = tuple[int, int]  # where a word begins in a text, and where it ends
@@ -19,16 +19,16 @@ Span = tuple[int, int]  # where a word begins in a text, and where it ends
 def word_weights(
     translator: Translator, text: str, target: str, words: Sequence[Span], said: Sequence[Span]
 ) -> np.ndarray:
-    """How much each word of the target looks at each of the text, [Q, K], when it is said."""
+    """How much each word of the target looks at each of the text, [Q, K], when its first piece is
+    said: which word it is to be is decided there, and the other pieces follow."""
     seen = look(translator, text, target)
     if all(one.kind != CROSS for one in seen.attended):
         raise UsageError(f"a model of the kind '{seen.model}' does not look at a source")
     found = seen.of(CROSS)
     read = shares(found.keys.tokens[:-1], text, words)
-    written = shares(found.queries.tokens[:-1], target, said)
+    written = beginnings(shares(found.queries.tokens[:-1], target, said))
     weights = found.mean()[:-1, :-1]  # without the ends
-    each = written.sum(0, keepdims=True)
-    return (written / np.where(each > 0, each, 1.0)).T @ weights @ read
+    return written.T @ weights @ read
 
 
 def shares(tokens: Sequence[str], text: str, words: Sequence[Span]) -> np.ndarray:
@@ -40,6 +40,12 @@ def shares(tokens: Sequence[str], text: str, words: Sequence[Span]) -> np.ndarra
             inside = sum(first <= letter < last for letter in letters)
             found[number, word] = inside / len(letters) if letters else 0.0
     return found
+
+
+def beginnings(shares: np.ndarray) -> np.ndarray:
+    """1 at the first token of each word, [tokens, words]."""
+    there = shares > 0
+    return (there & (there.cumsum(0) == 1)).astype(float)
 
 
 def places(tokens: Sequence[str], text: str) -> list[Span]:

@@ -3,8 +3,7 @@
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.nn.watching import CROSS
-from heedful.seeing.attention import Attended, Look
+from heedful.seeing.looks import Attended, Look
 from heedful.seeing.words import Side, joined
 from heedful.viz.figures import Panel
 
@@ -19,14 +18,18 @@ def panels(
     head: int | str = ALL,
     words: bool = False,
 ) -> list[Panel]:
-    """The matrices to draw. Without a kind, attention to the source; without a layer, the last."""
+    """The matrices to draw. Without a kind or a layer, the last: attention to the source, where
+    there is one."""
+    kinds = [one.kind for one in seen.attended]
     if kind == ALIGNMENT:
         found = seen.alignment()
         if found is None:
-            raise UsageError("this model has no source to be aligned to: choose another kind")
+            raise UsageError(
+                "this model has no source to be aligned to. Choose another kind: "
+                f"{', '.join(kinds)}"
+            )
         return [Panel(ALIGNMENT, *found)]
-    kinds = [one.kind for one in seen.attended]
-    one = seen.of(kind or (CROSS if CROSS in kinds else kinds[0]))
+    one = seen.of(kind or kinds[-1])
     chosen = _chosen(one, len(one.layers) - 1 if layer is None else layer, head)
     rows, columns = (_names(side, words) for side in (one.queries, one.keys))
     return [
@@ -42,7 +45,8 @@ def _chosen(one: Attended, layer: int, head: int | str) -> dict[str, np.ndarray]
         return {f"{title}, mean": mean}
     if head == ROLLOUT:
         if not one.rollout:
-            raise UsageError("no rollout: this model's keys are joined from several tokens")
+            why = "are joined from several tokens" if one.pooled else "are not made by attention"
+            raise UsageError(f"no rollout: the keys of this attention {why}")
         return {f"{title}, rollout": one.rollout[layer]}
     heads = range(len(one.layers[layer].weights)) if isinstance(head, str) else [head]
     return {f"{title}, head {number + 1}": one.mean(layer, number) for number in heads}

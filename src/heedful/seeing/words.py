@@ -13,8 +13,9 @@ import numpy as np
 
 from heedful.text.base import Tokenizer
 from heedful.text.specials import RESERVED
+from heedful.text.two_texts import TwoTextsTokenizer
 
-WHOLE = ("words", "symbols")  # kinds of tokenizer whose every token is a word
+WHOLE = ("words", "symbols", "performance", "chorale")  # whose every token is a word
 INSIDE = "'’-"  # marks that do not part a word
 
 
@@ -43,6 +44,8 @@ class Side:
 
 def side(tokenizer: Tokenizer, ids: Sequence[int]) -> Side:
     """The tokens of these ids, and their words."""
+    if isinstance(tokenizer, TwoTextsTokenizer):
+        tokenizer = tokenizer.plain
     pieces = tokenizer.pieces(ids)
     numbers: list[int] = []
     for place, (number, piece) in enumerate(zip(ids, pieces, strict=True)):

@@ -44,13 +44,13 @@ class ChoraleTokenizer(MusicTokenizer):
         return [symbol for row in on_grid(midi.read(text, sixteenths=True)) for symbol in row]
 
     def notes(self, ids: Iterable[int]) -> list[Note]:
-        return sung(n for n in self._symbols(ids) if n is not None)
+        return sung((n for n in self._symbols(ids) if n is not None), self.group)
 
     def places(self, ids: Iterable[int]) -> list[Place]:
         done, found = 0, []
-        before = [REST] * VOICES
+        before = [REST] * self.group
         for symbol in self._symbols(ids):
-            time, voice = done // VOICES * SECONDS, done % VOICES
+            time, voice = done // self.group * SECONDS, done % self.group
             if symbol is None or symbol == REST:
                 found.append(Place(time))
             else:
@@ -61,31 +61,32 @@ class ChoraleTokenizer(MusicTokenizer):
         return found
 
     def seconds(self, ids: Iterable[int]) -> float:
-        return sum(s is not None for s in self._symbols(ids)) // VOICES * SECONDS
+        return sum(s is not None for s in self._symbols(ids)) // self.group * SECONDS
 
     def to_json(self) -> dict[str, Any]:
-        return {"voices": VOICES}
+        return {"voices": self.group}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        if data.get("voices") != VOICES:
+        if data.get("voices") != cls.group:
             raise HeedfulError(
-                f"a vocabulary of chorales has {VOICES} voices, this file says {data.get('voices')}"
+                f"a vocabulary of kind '{cls.kind}' has voices: {cls.group}, this file says "
+                f"{data.get('voices')}"
             )
         return cls()
 
 
-def sung(symbols: Iterable[int]) -> list[Note]:
+def sung(symbols: Iterable[int], voices: int = VOICES) -> list[Note]:
     """The notes of symbols, a channel a voice; a row that is not whole has silent voices."""
     found: list[Note] = []
-    since: list[tuple[int, int]] = [(0, REST)] * VOICES  # from which row on, which pitch
+    since: list[tuple[int, int]] = [(0, REST)] * voices  # from which row on, which pitch
     everything = list(symbols)
-    rows = -(-len(everything) // VOICES)
-    everything += [REST] * (rows * VOICES - len(everything))
+    rows = -(-len(everything) // voices)
+    everything += [REST] * (rows * voices - len(everything))
     for row in range(rows + 1):
-        for voice in range(VOICES):
+        for voice in range(voices):
             start, pitch = since[voice]
-            now = everything[row * VOICES + voice] if row < rows else REST
+            now = everything[row * voices + voice] if row < rows else REST
             if now == pitch:
                 continue
             if pitch != REST:
@@ -99,21 +100,32 @@ def on_grid(notes: Sequence[Note]) -> list[list[int]]:
     """Notes, times in sixteenths, on the grid: a channel a voice if there are up to four, else the
     four highest pitches that sound."""
     channels = {note.channel for note in notes}
-    apart = len(channels) > 1 and channels <= set(range(VOICES))
-    rows = max(round(note.end) for note in notes)
-    grid = [[REST] * VOICES for _ in range(max(1, rows))]
-    sounding: list[list[int]] = [[] for _ in grid]
+    if len(channels) == 1 or not channels <= set(range(VOICES)):
+        return highest(notes, VOICES)
+    return [
+        [next((n.pitch for n in reversed(row) if n.channel == v), REST) for v in range(VOICES)]
+        for row in _sounding(notes)
+    ]
+
+
+def highest(notes: Sequence[Note], voices: int) -> list[list[int]]:
+    """At each sixteenth the highest pitches that sound, so many of them."""
+    found = []
+    for row in _sounding(notes):
+        pitches = sorted({note.pitch for note in row}, reverse=True)[:voices]
+        found.append(pitches + [REST] * (voices - len(pitches)))
+    return found
+
+
+def _sounding(notes: Sequence[Note]) -> list[list[Note]]:
+    """The notes that sound at each sixteenth; each at one at least, but for what begins at the
+    very end."""
+    rows: list[list[Note]] = [[] for _ in range(max(1, *(round(note.end) for note in notes)))]
     for note in notes:
         start = round(note.start)
-        for row in range(start, min(max(round(note.end), start + 1), len(grid))):
-            if apart:
-                grid[row][note.channel] = note.pitch
-            else:
-                sounding[row].append(note.pitch)
-    for row, pitches in enumerate(sounding):
-        highest = sorted(set(pitches), reverse=True)[:VOICES]
-        grid[row][: len(highest)] = highest
-    return grid
+        for row in rows[start : max(round(note.end), start + 1)]:
+            row.append(note)
+    return rows
 
 
 def transposed(grid: Grid, by: int) -> list[list[int]]:

@@ -9,6 +9,7 @@ from heedful.text.bytes import ByteTokenizer
 from heedful.text.chars import CharacterTokenizer
 from heedful.text.chorale import ChoraleTokenizer
 from heedful.text.labels import LabelTokenizer
+from heedful.text.melody import MelodyTokenizer
 from heedful.text.performance import PerformanceTokenizer
 from heedful.text.pictures import PictureTokenizer
 from heedful.text.subwords import SubwordTokenizer
@@ -30,6 +31,7 @@ KINDS: dict[str, type[Tokenizer]] = {
         TwoTextsTokenizer,
         PerformanceTokenizer,
         ChoraleTokenizer,
+        MelodyTokenizer,
     )
 }
 

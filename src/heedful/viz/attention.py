@@ -32,7 +32,8 @@ def _body(items: bool, pairs: bool) -> Iterator[str]:
     if items:
         yield '<section aria-labelledby="seen"><h2 id="seen">Attention</h2>'
         yield '<div class="heedful-controls" id="chooser"></div>'
-        yield '<p dir="auto" id="read"></p><p dir="auto" id="said"></p>'
+        for name, title in (("read", "Read"), ("said", "Said")):
+            yield f'<p><span class="aside">{title}:</span> <span dir="auto" id="{name}"></span></p>'
         yield '<div id="attention"></div></section>'
         yield '<section id="search" aria-labelledby="tree" hidden><h2 id="tree">Beam search</h2>'
         yield '<div id="beams"></div></section>'

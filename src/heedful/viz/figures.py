@@ -66,7 +66,8 @@ def heat_maps(
     most that each has."""
     wide = min(columns, len(panels))
     side = 4.2 if len(panels) == 1 else 2.6
-    with _figure(path, (side * wide, side * ceil(len(panels) / wide))) as figure:
+    high = min(side, 1.4 + 0.3 * max(len(panel.weights) for panel in panels))  # few rows are low
+    with _figure(path, (side * wide, high * ceil(len(panels) / wide))) as figure:
         for number, panel in enumerate(panels, start=1):
             axes = figure.add_subplot(ceil(len(panels) / wide), wide, number)
             shown = axes.imshow(panel.weights, cmap="Blues", vmin=0, vmax=most, aspect="auto")

@@ -71,5 +71,5 @@ def _about(piece: dict[str, Any]) -> str:
     said = f"{len(notes):,} notes in {piece['seconds']:.1f} seconds"
     said += f", of which {given:,} were given (grey). " if given else ". "
     if piece["layers"]:
-        return said + "Choose a note: arcs lead to the notes it was composed after."
+        return said + "Choose a note: arcs lead to the notes that were looked at for it."
     return said + "This model attends to nothing, so there are no arcs."

@@ -101,7 +101,7 @@ def queries(
     # What a block of distances is given comes from two tiles: as their high block, then as low.
     behind = vectors(table, near - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
     low = product(q, tl.trans(behind), PRECISION)
-    half = tl.zeros([BLOCK, BLOCK], tl.float32)
+    half = tl.zeros([BLOCK, BLOCK], q.dtype)
     for j in range(near, far, BLOCK):
         ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
@@ -110,12 +110,11 @@ def queries(
         slope = _slope(
             q, by_key(low, high, BLOCK), k, v, dout, delta, level, start, end,
             first, j, scale, BLOCK, CAUSAL, PRECISION,
-        )  # fmt: skip
-        dq += product(slope.to(k.dtype), k, PRECISION)
+        ).to(q.dtype)  # fmt: skip
+        dq += product(slope, k, PRECISION)
         given = by_distance(slope, BLOCK)
-        lower = is_low(BLOCK)
-        whole = (half + tl.where(lower, given, 0.0)).to(q.dtype)
-        half = tl.where(lower, 0.0, given)
+        whole = tl.where(is_low(BLOCK), given, half)
+        half = given
         dq += product(whole, behind, PRECISION)
         add_vectors(
             dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
@@ -123,7 +122,7 @@ def queries(
         )  # fmt: skip
         low, behind = high, ahead
     if far > near:
-        whole = half.to(q.dtype)
+        whole = tl.where(is_low(BLOCK), 0.0, half).to(q.dtype)
         dq += product(whole, behind, PRECISION)
         add_vectors(
             dtable, product(tl.trans(whole), q, PRECISION) * by_scale,

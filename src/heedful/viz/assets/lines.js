@@ -21,15 +21,20 @@
       this.from.addEventListener("focusin", (event) => this.over(event));
       this.from.addEventListener("keydown", (event) => this.pressed(event));
       this.to.addEventListener("pointerover", (event) => this.back(event));
-      this.element.addEventListener("pointerleave", () => this.point(null));
+      this.element.addEventListener("pointerleave", () => this.point(this.rest()));
     }
 
     show(sheet, rows, columns) {
       this.sheet = sheet;
       this.from.replaceChildren(...rows.map((name, place) => this.token(name, place)));
       this.to.replaceChildren(...columns.map((name) => make("li", { dir: "auto" }, shown(name))));
-      this.row = null;
+      this.row = this.rest();
       this.paint();
+    }
+
+    // The token that is pointed at while nobody points: one that is alone.
+    rest() {
+      return this.sheet.rows === 1 ? 0 : null;
     }
 
     // Another sheet between the same tokens.

@@ -7,6 +7,7 @@
   const THUMBNAIL = 72; // side of a small picture, in pixels; the same in attention.css
   const NAMED = 3; // tokens that a table names for each token
   const SPOKEN = 5; // tokens that are spoken of one that is pointed at
+  const LIKELY = 10; // labels that are named with their probabilities
   const KEYS =
     "Keys: ↑ ↓ from token to token, ← → from head to head, Page Up and Page Down from layer to " +
     "layer; in a heat map the arrows move from cell to cell.";
@@ -37,6 +38,20 @@
       body.append(line);
     });
     return make("table", {}, make("caption", {}, caption), make("thead", {}, head), body);
+  }
+
+  // What a classifier says: its likeliest labels.
+  function labelTable({ labels, target }) {
+    const head = make("tr", {}, make("th", { scope: "col" }, "label"), make("th", { scope: "col" }, "probability"));
+    const body = make("tbody");
+    for (const { name, probability } of labels.slice(0, LIKELY)) {
+      const chosen = name === target ? { "aria-current": "true" } : {};
+      body.append(make("tr", chosen, make("th", { scope: "row", dir: "auto" }, name),
+        make("td", { class: "number" }, written(probability))));
+    }
+    const more = labels.length > LIKELY ? ` (${labels.length - LIKELY} more are less likely)` : "";
+    const caption = make("caption", {}, `How likely each label is${more}`);
+    return make("table", { class: "heedful-labels" }, caption, make("thead", {}, head), body);
   }
 
   // A table that is made when it is opened, and made anew when what it shows has changed.
@@ -72,6 +87,7 @@
 
     parts() {
       const section = make("section", { class: "heedful-attention", "aria-label": "Attention" });
+      if (this.look.labels.length) section.append(labelTable(this.look));
       const views = make("div", { class: "heedful-views" });
       views.append(make("div", { class: "heedful-scroll heedful-tall" }, this.lines.element), this.heat.element);
       section.append(this.controls(), this.status, views, make("p", { class: "heedful-hint" }, KEYS));
@@ -241,7 +257,7 @@
         }
         body.append(line);
       });
-      this.heads.replaceChildren(make("table", {}, make("thead", {}, head), body));
+      this.heads.replaceChildren(make("table", { "aria-label": "Heads side by side" }, make("thead", {}, head), body));
     }
 
     button(layer, head, called) {

@@ -1,6 +1,6 @@
 "use strict";
-// A piano roll that plays: notes as boxes, a line that moves, and arcs from a note to those it was
-// composed after. A note is [start, end, key, loudness, given]; a look is [note, weight].
+// A piano roll that plays: notes as boxes, a line that moves, and arcs from a note to those that
+// were looked at for it. A note is [start, end, key, loudness, given]; a look is [note, weight].
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const NAMES = ["C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B♭", "B"];
@@ -108,8 +108,9 @@
       place.append(make("label", {}, "Note ", this.slider));
       if (!this.piece.layers.length) return;
       this.layer = make("select", {});
-      this.piece.layers.forEach((_, i) => {
-        this.layer.append(make("option", { value: i }, `layer ${i + 1}`));
+      this.piece.layers.forEach((layer, i) => {
+        const of = layer.kind === "cross" ? ", to the melody" : "";
+        this.layer.append(make("option", { value: i }, `layer ${layer.number}${of}`));
       });
       this.layer.value = String(this.piece.layers.length - 1);
       this.head = make("select", {}, make("option", { value: MEAN }, "all heads"));
@@ -136,8 +137,8 @@
         this.arcs.append(this.arc(notes[number], notes[other], weight));
         heard.push(`${noteName(notes[other])} (${Math.round(100 * weight)} %)`);
       }
-      const after = heard.length ? `: after ${heard.join(", ")}` : "";
-      this.said.textContent = `Note ${number + 1}, ${noteName(notes[number])}${after}`;
+      const looked = heard.length ? `: looks at ${heard.join(", ")}` : "";
+      this.said.textContent = `Note ${number + 1}, ${noteName(notes[number])}${looked}`;
     }
 
     looks(number) {

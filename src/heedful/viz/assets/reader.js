@@ -8,7 +8,7 @@
   heedful.views = [];
 
   function show(item) {
-    find("read").textContent = item.look.text;
+    find("read").textContent = item.look.text.replaceAll("\t", "\n"); // two texts, a line each
     find("said").textContent = item.look.target;
     heedful.views = [heedful.drawAttention(find("attention"), item.look)];
     find("search").hidden = !item.tree;
