@@ -66,7 +66,10 @@ def test_every_way_has_a_row_with_rate_work_and_share(
         "torch.nn.Transformer eager",
         "Hugging Face Marian eager",
         "x-transformers",
+        "torch.nn.Transformer eager, with our heap",
+        "Hugging Face Marian eager, with our heap",
         "heedful over the best peer",
+        "heedful over the best peer, with our heap",
         next(name for name in rows if name.startswith("heedful train end to end, ")),
     ]
     ceiling = rows["matmul 64³ float32"].value
@@ -82,6 +85,8 @@ def test_every_way_has_a_row_with_rate_work_and_share(
     best = max(rows[n].value or 0 for n in rows if n.endswith("eager"))
     ours = max(rows[n].value or 0 for n in rows if n.endswith("plain") and "end" not in n)
     assert rows["heedful over the best peer"].value == pytest.approx(ours / best)
+    best = max(rows[n].value or 0 for n in rows if n.endswith("eager, with our heap"))
+    assert rows["heedful over the best peer, with our heap"].value == pytest.approx(ours / best)
     whole = bench.rows[-1]
     assert whole.more["share_of_step"] == pytest.approx((whole.value or 0) / ours)
     assert bench.settings["vocabulary"] == 50 and bench.settings["sentences"] > 10

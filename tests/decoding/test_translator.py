@@ -8,7 +8,7 @@ from heedful.decoding.translator import Translator
 from heedful.errors import HeedfulError, UsageError
 from heedful.models.building import build
 from heedful.nn.losses import Smoothing
-from heedful.nn.slate import _tensors
+from heedful.nn.slate import tensors
 from heedful.presets.base import Decode
 from heedful.registry import presets
 from heedful.text.specials import EOS
@@ -132,7 +132,7 @@ def test_one_long_line_among_many_takes_no_more_memory_than_they_do(symbols):
 
     def watched(ids, memory):
         found = step(ids, memory)
-        held.append(sum(x.numel() for x in _tensors(memory)))
+        held.append(sum(x.numel() for x in tensors(memory)))
         return found
 
     real.step = watched

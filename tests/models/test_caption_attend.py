@@ -294,13 +294,13 @@ class OfPictures(Subject):
         loss = loss or self.preset.loss
         return build(self.preset.model, tokenizers, shared=False, loss=loss)
 
-    def pairs(self, count: int, seed: int = 0, longest: int = 7) -> list[Pair]:
+    def pairs(self, count: int, seed: int = 0, longest: int = 7, shortest: int = 1) -> list[Pair]:
         rng = random.Random(f"pictures {seed}")
         pictures = [
             (*(rng.randrange(RESERVED, PICTURES.size) for _ in range(PICTURES.pixels)), EOS)
             for _ in range(count)
         ]
-        texts: Sequence[Pair] = super().pairs(count, seed, longest)
+        texts: Sequence[Pair] = super().pairs(count, seed, longest, shortest)
         return [Pair(p, text.targets) for p, text in zip(pictures, texts, strict=True)]
 
 

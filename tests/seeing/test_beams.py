@@ -26,8 +26,9 @@ def path(found: dict, place: int) -> list[str]:
         Decode(beam=3, nbest=1, alpha=0.0, extra_length=8),
         Decode(beam=1, extra_length=8),
         Decode(beam=2, nbest=2, coverage=0.3, extra_length=6),
+        Decode(beam=4, nbest=3, prune=0.5, extra_length=8),
     ],
-    ids=["nbest", "no penalty", "greedy", "coverage"],
+    ids=["nbest", "no penalty", "greedy", "coverage", "pruned"],
 )
 @pytest.mark.parametrize("ending", [0.0, 4.0], ids=["cut off", "ended"])
 def test_the_outputs_are_those_of_the_search(make, decode: Decode, ending: float) -> None:
@@ -93,6 +94,16 @@ def test_ended_ones_that_lost_are_said_to_be_worse(make) -> None:
     best = found["nodes"][found["best"][0]]
     assert worse and all(node["score"] <= best["score"] for node in worse)
     assert worse[0]["why"] == "ended, but a better one was kept"
+
+
+def test_those_too_far_behind_are_said_to_be(make) -> None:
+    found = {}
+    for prune in (0.0, 1.0):
+        translator = make(decode=Decode(beam=4, nbest=3, prune=prune, extra_length=8))
+        likelier_end(translator, 4.0)
+        found[prune] = [n for n in tree(translator, TEXT)["nodes"] if n["fate"] == "behind"]
+    assert not found[0.0] and found[1.0]
+    assert all(node["why"].startswith("pruned: too far behind") for node in found[1.0])
 
 
 def test_a_wider_beam_can_be_asked_for(make) -> None:

@@ -32,6 +32,7 @@ from heedful.peers.training import MULTIPLE, Mover
 from heedful.presets.base import Preset
 from heedful.runs.config import RunConfig
 from heedful.runs.loading import make_model
+from heedful.training.heap import keep_freed
 from heedful.training.step import TrainStep, mixed
 
 UNIT = "target tokens/s"
@@ -41,6 +42,7 @@ MODES: dict[str, dict[str, bool]] = {
     "compiled": {"training.compile": True, "training.capture": True},
 }
 PRECISIONS = ("fp32", "bf16")
+HEAP = ", with our heap"  # how a peer's name ends where it is measured with what ours changes of it
 COLUMNS = ("tflops", "share_of_matmul", "peak_gb", "reserved_gb", "padding", "share_of_step")
 
 Build = Callable[[ModelConfig, int], nn.Module]
@@ -130,27 +132,18 @@ def bench_train(
     work = Workload.of(m.config, m.batches, data, progress)
     rows = [m.product.row(device, m.repeats)]
     ceiling = rows[0].value
+    alone = _peers(m, work, device, ceiling, tell)
+    kept = device.type == "cpu" and keep_freed()  # as in training
     measured: list[tuple[Row, Preset]] = []
     for name, preset in arms(m):
         tell(name)
         measure = _ours(name, preset, work, m, device, ceiling)
         measured.append((attempt(name, UNIT, measure, device), preset))
         _say(measured[-1][0], tell)
-    rows += [row for row, _ in measured]
-    theirs: list[Row] = []
-    for rival in m.rivals:
-        if not rival.installed:
-            theirs.append(rival.missing(UNIT))
-            _say(theirs[-1], tell)
-            continue
-        for compiled in (False, True) if m.compiled_rivals else (False,):
-            name = f"{rival.title} {'compiled' if compiled else 'eager'}"
-            tell(name)
-            measure = _theirs(name, BUILDS[rival.name], compiled, work, m, device, ceiling)
-            theirs.append(attempt(name, UNIT, measure, device))
-            _say(theirs[-1], tell)
-    rows += theirs
-    rows += gain("heedful over the best peer", [*(row for row, _ in measured), *theirs])
+    ours = [row for row, _ in measured]
+    beside = _peers(m, work, device, ceiling, tell, HEAP) if kept else []
+    rows += [*ours, *alone, *beside, *gain("heedful over the best peer", [*ours, *alone])]
+    rows += gain(f"heedful over the best peer{HEAP}", [*ours, *beside])
     known = [(row, preset) for row, preset in measured if row.value is not None]
     if m.end_to_end and known:
         bare, preset = max(known, key=lambda pair: pair[0].value or 0.0)
@@ -167,6 +160,32 @@ def bench_train(
         )
         _say(rows[-1], tell)
     return Bench(kind="train", rows=tuple(rows), settings=_settings(work, m), notes=_notes(m))
+
+
+def _peers(
+    m: Measuring,
+    work: Workload,
+    device: torch.device,
+    ceiling: float | None,
+    tell: Tell,
+    how: str = "",
+) -> list[Row]:
+    """A row for each way of the others, one after the other; the first time, one for what is not
+    installed."""
+    found: list[Row] = []
+    for rival in m.rivals:
+        if not rival.installed:
+            if not how:
+                found.append(rival.missing(UNIT))
+                _say(found[-1], tell)
+            continue
+        for compiled in (False, True) if m.compiled_rivals else (False,):
+            name = f"{rival.title} {'compiled' if compiled else 'eager'}{how}"
+            tell(name)
+            measure = _theirs(name, BUILDS[rival.name], compiled, work, m, device, ceiling)
+            found.append(attempt(name, UNIT, measure, device))
+            _say(found[-1], tell)
+    return found
 
 
 def arms(measuring: Measuring) -> Iterator[tuple[str, Preset]]:
@@ -312,6 +331,8 @@ def _notes(m: Measuring) -> tuple[str, ...]:
         "real target tokens only; batches are on the device beforehand; TFLOP/s by the formula of "
         "the model's definition over real tokens, forward and backward",
         "peers: bf16 autocast on a GPU, fp32 on a CPU; fused AdamW; compiled with their loss",
+        "on a CPU training has malloc keep what is freed; peers are measured before that is asked "
+        f"for, as they are by themselves, and after it ('{HEAP[2:]}')",
     ]
     for rival in m.rivals:
         found.append(f"{rival.title} differs in: {'; '.join(DIFFERENCES[rival.name])}")

@@ -166,7 +166,6 @@ TRAININGS = Trainings(
             name=DEMO,
             problem="translate_demo_en_fr",
             preset="rnn_search_demo",
-            settings={"batch.tokens": 2_048},
             readings=(Reading(metrics=("bleu",), checkpoint="average"),),
         ),
         Arm(
@@ -177,7 +176,7 @@ TRAININGS = Trainings(
             readings=(Reading(metrics=("bleu",), checkpoint="average"),),
         ),
     ),
-    budget=Budget(steps=4_000),
+    budget=Budget(steps=2_400),
     seeds=(1,),
     small=Small(problem="translate_demo_en_fr", settings={**TINY, **TINY_DEMO, "model.hidden": 16}),
     look=found_links,

@@ -202,7 +202,7 @@ def attention_dates() -> Claim:
             Beats("additive/exact_match", "none/exact_match", by=10.0),
         ),
         baselines=(Baseline(name="without attention", number="none/exact_match"),),
-        cost="3 minutes an arm and seed on a CPU core",
+        cost="a minute an arm and seed on a CPU core",
         measure=Trainings(
             arms=(
                 *(
@@ -222,8 +222,7 @@ def attention_dates() -> Claim:
                     readings=(Reading(metrics=("exact_match",), checkpoint="latest"),),
                 ),
             ),
-            budget=Budget(steps=1_200),
-            seeds=(1,),
+            budget=Budget(steps=400),
             small=Small(settings={**TINY, **TINY_GENERATED}),
         ),
     )

@@ -11,6 +11,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from heedful.training.heap import give_back
+
 SHARE = 0.9  # of what there is, that a run may take
 TRIES = 5  # steps that a search for the largest budget may take
 
@@ -54,6 +56,7 @@ class Peak:
             torch.cuda.reset_peak_memory_stats(self.device)
             self.before = torch.cuda.memory_allocated(self.device)
         else:
+            give_back()
             _forget_peak()
             self.before = _status("VmRSS") or _process_peak()
             self._hooks.__enter__()

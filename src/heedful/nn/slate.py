@@ -175,15 +175,16 @@ def lengths(memory: Memory) -> set[int]:
 
 def device_of(memory: Memory) -> torch.device:
     """Where a memory is."""
-    return next(_tensors(memory)).device
+    return next(tensors(memory)).device
 
 
-def _tensors(memory: Memory) -> Iterator[Tensor]:
+def tensors(memory: Memory) -> Iterator[Tensor]:
+    """All that a memory holds."""
     yield from map(_store, memory._grown or ())
     yield from _leaves(memory._kept)
     yield from _leaves(memory._once)
     for room in memory._rooms.values():
-        yield from _tensors(room)
+        yield from tensors(room)
 
 
 def _picked(value: Any, rows: Tensor | None) -> Any:

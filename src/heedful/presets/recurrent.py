@@ -142,10 +142,13 @@ def lstm_search_copy() -> Preset:
 def rnn_search_demo() -> Preset:
     """Bahdanau's model with 128 units, for the demo's grammar: minutes on two CPU cores.
 
-    The decoder begins with nothing, so that the first word has to be looked for too.
+    The decoder begins with nothing, so that the first word has to be looked for too; and what was
+    said before is heard through dropout, so that it does not do instead of looking.
     """
     return Preset(
-        model=RNNSearchConfig(dim=128, hidden=128, bridge="none", maxout=128, cell=GRU()),
+        model=RNNSearchConfig(
+            dim=128, hidden=128, bridge="none", maxout=128, cell=GRU(), dropout=0.3
+        ),
         optim=Adam(betas=(0.9, 0.98), eps=1e-9),
         schedule=Cosine(peak=3e-3, warmup=200, steps=2_400),
         batch=Bucketed(tokens=1_024, longest=64),

@@ -33,9 +33,10 @@ from heedful.presets.base import Decode
 from heedful.seeing.reading import model_of, source_batch, source_ids
 from heedful.text.specials import EOS, START
 
-GROWS, FELL, BEST, KEPT, WORSE, BEATEN, CUT = (
+GROWS, FELL, BEHIND, BEST, KEPT, WORSE, BEATEN, CUT = (
     "grows",
     "fell",
+    "behind",
     "best",
     "kept",
     "worse",
@@ -46,6 +47,7 @@ NOWHERE = -1
 WHY = {
     GROWS: "went on",
     FELL: "fell off the beam: others of this length were likelier",
+    BEHIND: "pruned: too far behind the best that had ended",
     BEST: "ended, and is the output",
     KEPT: "ended, and is among the outputs asked for",
     WORSE: "ended, but a better one was kept",
@@ -183,6 +185,8 @@ class _Tree:
             onward.append(fresh[here[parent], token] if total > NEVER else NOWHERE)
             if total > NEVER:
                 self.nodes[onward[-1]].fate = GROWS
+            elif token != EOS and (here[parent], token) in fresh:  # it was chosen, and then pruned
+                self.nodes[fresh[here[parent], token]].fate = BEHIND
         return onward
 
     def _close(self, state: BeamState, here: list[int], limit: int) -> None:

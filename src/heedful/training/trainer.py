@@ -24,6 +24,7 @@ from heedful.training.beginning import begin
 from heedful.training.evaluation import Evaluator, merit
 from heedful.training.fitting import Fitting
 from heedful.training.guard import Guard, NonFinite
+from heedful.training.heap import keep_freed
 from heedful.training.interval import Clock, Interval
 from heedful.training.saver import Saver
 from heedful.training.signals import Interrupted, StopFlag, stopping
@@ -61,6 +62,8 @@ def train(
     """
     with processes(device) as ranks, ExitStack() as held:
         check_parts(config.preset.training.parts, ranks.world)
+        if ranks.device.type == "cpu":
+            keep_freed()
         begun = ranks.first_does(
             lambda: begin(held, config, out, data_root, resume, allow_changes, progress)
         )

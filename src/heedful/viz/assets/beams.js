@@ -142,7 +142,7 @@
           make("td", { class: "number" }, node.total.toFixed(4)),
           make("td", {}, node.why)));
       }
-      const fell = this.tree.nodes.filter((node) => node.fate === "fell").length;
+      const fell = this.tree.nodes.filter((node) => node.fate === "fell" || node.fate === "behind").length;
       const caption = `Hypotheses that ended or were growing at the end; ${fell} others fell off the beam.`;
       return make("div", { class: "heedful-scroll" }, make("table", {}, make("caption", {}, caption), make("thead", {}, head), body));
     }

@@ -1,0 +1,45 @@
+"""What is freed while training on a CPU stays with the process."""
+
+import ctypes
+import subprocess
+import sys
+
+import pytest
+
+from heedful.training import heap, trainer
+
+# New pages that the system has to find while blocks of 64 MB come and go.
+TOUCHED = """
+import resource, sys
+import torch
+from heedful.training.heap import keep_freed
+if sys.argv[1] == "kept":
+    assert keep_freed()
+for _ in range(20):
+    torch.ones(2**24)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    torch.ones(2**24)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="needs glibc")
+def test_what_is_freed_is_used_again() -> None:
+    plain, kept = (
+        int(subprocess.check_output([sys.executable, "-c", TOUCHED, how], text=True))
+        for how in ("plain", "kept")
+    )
+    assert plain > 20 * 16 and kept < plain / 10
+
+
+def test_another_malloc_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heap.ctypes, "CDLL", lambda name: object())
+    assert not heap.keep_freed()
+
+
+def test_training_on_a_cpu_asks_for_it(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(trainer, "keep_freed", lambda: asked.append(True))
+    run("a", {"training.steps": 1})
+    assert asked == [True]
