@@ -32,9 +32,9 @@ NEAR = 0.1  # how near the truth is in any precision, and nothing else
 class Tuning:
     """The numbers that speed depends on, and no result: whoever measures may set them."""
 
-    block: int = 32  # places at a time
+    block: int = 16  # places at a time
     warps: int = 1
-    norm_warps: int = 4
+    norm_warps: int = 1
 
 
 TUNING = Tuning()
