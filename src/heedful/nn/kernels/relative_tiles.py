@@ -121,12 +121,15 @@ def by_distance(x, BLOCK: tl.constexpr):
 @triton.jit
 @no_type_check
 def visible(first_q, first_k, start, end, BLOCK: tl.constexpr, CAUSAL: tl.constexpr):
-    """Which queries of a tile see which keys; `start` and `end` are the queries' spans."""
-    i, j = first_q + tl.arange(0, BLOCK)[:, None], first_k + tl.arange(0, BLOCK)[None, :]
-    seen = (j >= start[:, None]) & (j < end[:, None])
+    """Which queries of a tile see which keys; `start` and `end` are the queries' spans.
+
+    A key before the span is, without its sign, a very large number of places behind its start: so
+    one comparison does for both ends.
+    """
     if CAUSAL:
-        seen = seen & (j <= i)
-    return seen
+        end = tl.minimum(end, first_q + tl.arange(0, BLOCK) + 1)
+    behind = (first_k + tl.arange(0, BLOCK))[None, :] - start[:, None]
+    return behind.to(tl.uint32, bitcast=True) < tl.maximum(end - start, 0)[:, None].to(tl.uint32)
 
 
 @triton.jit
