@@ -1,4 +1,4 @@
-"""The kernel for relative positions gives what `dense` gives: by Triton's interpreter."""
+"""The kernel for relative positions gives what `dense` gives: by Triton's interpreter, and on a GPU."""
 
 import os
 import subprocess
@@ -19,6 +19,7 @@ from heedful.nn.sight import Sight
 
 INTERPRETED = """
 import torch
+from heedful.nn.attention import Attention, AttentionConfig
 from heedful.nn.kernels.dense import dense, shared
 from heedful.nn.kernels.relative import relative
 from heedful.nn.kernels.relative_op import TUNING, Tiles
@@ -94,6 +95,17 @@ def check(name, shared_rows, few_keys):
 for name in CASES:
     check(name, 0, False)
 check("causal", 1, True)
+
+# By itself it is chosen where it can do the work, and else not.
+for bias, chosen in (("skew:9", True), ("shaw:9", False)):
+    torch.manual_seed(0)
+    part = Attention(64, 2, pattern=Causal(), config=AttentionConfig(bias=bias)).eval()
+    torch.nn.init.normal_(part.bias.keys.rows)
+    plain = Attention(64, 2, pattern=Causal(), config=AttentionConfig(bias=bias, kernel="dense"))
+    plain.load_state_dict(part.state_dict())
+    x, at = torch.randn(1, 12, 64), line(12)
+    torch.testing.assert_close(part(x, at), plain.eval()(x, line(12)), atol=1e-5, rtol=1e-4)
+    assert ("spans" in at.seen) == chosen, bias
 """
 
 

@@ -235,11 +235,10 @@ class Auto:
     def relative(
         self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, bias: Relative, dropout: float
     ) -> Tensor | None:
-        """What is read, by the kernel for relative positions; None where it is not to be used.
-
-        It is not used unless it is asked for: no GPU has been seen to run it yet.
-        """
-        return None
+        """What is read, by the kernel for relative positions; None where that cannot do it."""
+        if refusal(q, sight, bias, dropout):
+            return None
+        return relative(q, k, v, sight, bias)
 
 
 class Insisting(Auto):
