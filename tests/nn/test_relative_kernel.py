@@ -1,4 +1,4 @@
-"""The kernel for relative positions gives what `dense` gives: by Triton's interpreter, and on a GPU."""
+"""The kernel for relative positions gives what `dense` gives: interpreted, and on a GPU."""
 
 import os
 import subprocess
