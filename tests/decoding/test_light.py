@@ -1,12 +1,14 @@
-"""Lighter weights: the same translations, products in bf16, nothing of a narrow model changed."""
+"""Weights made ready for a CPU: the same translations, whether laid out beforehand or lighter."""
 
 import pytest
 import torch
 
 from heedful.config import vary
 from heedful.data.batch import Batch, pad
-from heedful.decoding.light import WIDE, LightLinear, lighten
+from heedful.decoding import light as light_file
+from heedful.decoding.light import LARGE, WIDE, LightLinear, PackedLinear, can_pack, lighten
 from heedful.decoding.search import decode
+from heedful.laws.base import Subject, enrolled
 from heedful.models.base import Model
 from heedful.models.building import build
 from heedful.presets.base import Decode
@@ -50,3 +52,59 @@ def test_auto_lightens_wide_models_where_the_processor_can(dim, monkeypatch) -> 
     for name in ("avx512_bf16", "amx_tile"):
         monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda: False)
     assert not lighten(model(dim), "auto", "cpu")
+
+
+@pytest.mark.skipif(not can_pack(), reason="this PyTorch lays no weights out beforehand")
+@pytest.mark.parametrize("name", enrolled())
+def test_every_model_says_the_same_with_weights_laid_out(name, monkeypatch) -> None:
+    monkeypatch.setattr(light_file, "LARGE", 1)
+    subject = Subject(name)
+    plain, packed = subject.fresh().eval(), subject.fresh().eval()
+    assert not lighten(packed, "fp32", "cpu")
+    assert any(isinstance(part, PackedLinear) for part in packed.modules())
+    assert not any(type(part) is torch.nn.Linear for part in packed.modules())
+    batch = subject.batch(subject.pairs(3))
+    with torch.inference_mode():
+        torch.testing.assert_close(packed.logits(batch), plain.logits(batch), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.skipif(not can_pack(), reason="this PyTorch lays no weights out beforehand")
+@pytest.mark.parametrize(("dtype", "near"), [(torch.float32, 1e-5), (torch.bfloat16, 0.1)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_layer_laid_out_multiplies_vectors_however_they_lie(dtype, near, bias) -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(24, 40, bias=bias).requires_grad_(False)
+    packed = PackedLinear(layer.weight, layer.bias, dtype)
+    whole = torch.randn(24, 3, 5)
+    for x in (whole.permute(1, 2, 0), whole[:, 0].T, whole[:, :1, 0].T, whole.permute(2, 1, 0)[:0]):
+        said = packed(x)
+        assert said.dtype is torch.float32
+        torch.testing.assert_close(said, layer(x), rtol=near, atol=near)
+
+
+def test_large_layers_are_laid_out_in_either_precision_and_small_ones_stay() -> None:
+    rows = LARGE // 32
+    small, large = torch.nn.Linear(32, rows - 1), torch.nn.Linear(32, rows)
+    kinds = {
+        (layer, low): type(light_file._ready(layer.weight, layer.bias, low, True))
+        for layer in (small, large)
+        for low in (True, False)
+    }
+    assert kinds[large, True] is kinds[large, False] is PackedLinear
+    assert kinds[small, True] is LightLinear and kinds[small, False] is type(None)
+
+
+def test_where_weights_cannot_be_laid_out_a_model_stays_as_it_is(monkeypatch) -> None:
+    def lacking(self, x: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError("no such operation")
+
+    monkeypatch.setattr(light_file, "LARGE", 1)
+    monkeypatch.setattr(PackedLinear, "forward", lacking)
+    can_pack.cache_clear()
+    try:
+        usual = model()
+        assert not lighten(usual, "fp32", "cpu") and not can_pack()
+        assert not any(isinstance(part, PackedLinear) for part in usual.modules())
+        assert lighten(usual, "bf16", "cpu") and weights(usual) == {torch.bfloat16}
+    finally:
+        can_pack.cache_clear()

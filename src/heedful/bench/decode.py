@@ -21,6 +21,7 @@ from heedful.bench.table import Bench, Row, Tell, attempt, failure, gain
 from heedful.bench.timing import Peak, by_clock, free, rates
 from heedful.data.batch import Batch, pad
 from heedful.data.preparation import Progress, prepare, silent
+from heedful.decoding.light import lighten
 from heedful.decoding.recorded import Recorded
 from heedful.decoding.search import decode
 from heedful.errors import UsageError
@@ -253,7 +254,11 @@ class Table:
 
 def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> Engine:
     """Our own search; an output may be `extra` longer than its source."""
-    model = copy.deepcopy(loaded.model).to(device, PRECISIONS[precision])
+    model = copy.deepcopy(loaded.model).to(device)
+    if device.type == "cpu":
+        lighten(model, "bf16" if precision == "bfloat16" else "fp32", device)
+    else:
+        model.to(PRECISIONS[precision])
     recorded = Recorded(model) if device.type == "cuda" else None
 
     def engine(sources: Sequence[Ids], beam: int) -> list[Ids]:
