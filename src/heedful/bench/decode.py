@@ -21,7 +21,7 @@ from heedful.bench.table import Bench, Row, Tell, attempt, failure, gain
 from heedful.bench.timing import Peak, by_clock, free, rates
 from heedful.data.batch import Batch, pad
 from heedful.data.preparation import Progress, prepare, silent
-from heedful.decoding.light import lighten
+from heedful.decoding.ready import make_ready
 from heedful.decoding.recorded import Recorded
 from heedful.decoding.search import decode
 from heedful.errors import UsageError
@@ -256,7 +256,7 @@ def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> En
     """Our own search; an output may be `extra` longer than its source."""
     model = copy.deepcopy(loaded.model).to(device)
     if device.type == "cpu":
-        lighten(model, "bf16" if precision == "bfloat16" else "fp32", device)
+        make_ready(model, "bf16" if precision == "bfloat16" else "fp32", device)
     else:
         model.to(PRECISIONS[precision])
     recorded = Recorded(model) if device.type == "cuda" else None

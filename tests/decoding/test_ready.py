@@ -5,8 +5,8 @@ import torch
 
 from heedful.config import vary
 from heedful.data.batch import Batch, pad
-from heedful.decoding import light as light_file
-from heedful.decoding.light import LARGE, WIDE, LightLinear, PackedLinear, can_pack, lighten
+from heedful.decoding import ready as ready_file
+from heedful.decoding.ready import LARGE, WIDE, LightLinear, PackedLinear, can_pack, make_ready
 from heedful.decoding.search import decode
 from heedful.laws.base import Subject, enrolled
 from heedful.models.base import Model
@@ -29,7 +29,7 @@ def weights(model: Model) -> set[torch.dtype]:
 
 def test_every_product_is_in_bf16_and_scores_stay_near() -> None:
     plain, light = model(), model()
-    assert lighten(light, "bf16", "cpu") and weights(light) == {torch.bfloat16}
+    assert make_ready(light, "bf16", "cpu") and weights(light) == {torch.bfloat16}
     assert not any(isinstance(part, torch.nn.Linear) for part in light.modules())
     batch = Batch({**SOURCES.features, "targets": SOURCES.inputs})
     with torch.no_grad():
@@ -46,21 +46,21 @@ def test_every_product_is_in_bf16_and_scores_stay_near() -> None:
 @pytest.mark.parametrize("dim", [32, WIDE])
 def test_auto_lightens_wide_models_where_the_processor_can(dim, monkeypatch) -> None:
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
-    assert lighten(model(dim), "auto", "cpu") is (dim == WIDE)
-    assert not lighten(model(dim), "fp32", "cpu")
-    assert not lighten(model(dim), "auto", "cuda")
+    assert make_ready(model(dim), "auto", "cpu") is (dim == WIDE)
+    assert not make_ready(model(dim), "fp32", "cpu")
+    assert not make_ready(model(dim), "auto", "cuda")
     for name in ("avx512_bf16", "amx_tile"):
         monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda: False)
-    assert not lighten(model(dim), "auto", "cpu")
+    assert not make_ready(model(dim), "auto", "cpu")
 
 
 @pytest.mark.skipif(not can_pack(), reason="this PyTorch lays no weights out beforehand")
 @pytest.mark.parametrize("name", enrolled())
 def test_every_model_says_the_same_with_weights_laid_out(name, monkeypatch) -> None:
-    monkeypatch.setattr(light_file, "LARGE", 1)
+    monkeypatch.setattr(ready_file, "LARGE", 1)
     subject = Subject(name)
     plain, packed = subject.fresh().eval(), subject.fresh().eval()
-    assert not lighten(packed, "fp32", "cpu")
+    assert not make_ready(packed, "fp32", "cpu")
     assert any(isinstance(part, PackedLinear) for part in packed.modules())
     assert not any(type(part) is torch.nn.Linear for part in packed.modules())
     batch = subject.batch(subject.pairs(3))
@@ -86,7 +86,7 @@ def test_large_layers_are_laid_out_in_either_precision_and_small_ones_stay() -> 
     rows = LARGE // 32
     small, large = torch.nn.Linear(32, rows - 1), torch.nn.Linear(32, rows)
     kinds = {
-        (layer, low): type(light_file._ready(layer.weight, layer.bias, low, True))
+        (layer, low): type(ready_file._ready(layer.weight, layer.bias, low, True))
         for layer in (small, large)
         for low in (True, False)
     }
@@ -98,13 +98,13 @@ def test_where_weights_cannot_be_laid_out_a_model_stays_as_it_is(monkeypatch) ->
     def lacking(self, x: torch.Tensor) -> torch.Tensor:
         raise RuntimeError("no such operation")
 
-    monkeypatch.setattr(light_file, "LARGE", 1)
+    monkeypatch.setattr(ready_file, "LARGE", 1)
     monkeypatch.setattr(PackedLinear, "forward", lacking)
     can_pack.cache_clear()
     try:
         usual = model()
-        assert not lighten(usual, "fp32", "cpu") and not can_pack()
+        assert not make_ready(usual, "fp32", "cpu") and not can_pack()
         assert not any(isinstance(part, PackedLinear) for part in usual.modules())
-        assert lighten(usual, "bf16", "cpu") and weights(usual) == {torch.bfloat16}
+        assert make_ready(usual, "bf16", "cpu") and weights(usual) == {torch.bfloat16}
     finally:
         can_pack.cache_clear()
