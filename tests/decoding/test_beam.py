@@ -10,7 +10,7 @@ from heedful.data.batch import Batch, pad
 from heedful.decoding import beam as beam_file
 from heedful.decoding import path as path_file
 from heedful.decoding.protocol import Hypothesis
-from heedful.decoding.scores import length_penalty, ranked, top
+from heedful.decoding.scores import length_penalty, ranked, top, top_sums
 from heedful.decoding.search import decode
 from heedful.errors import HeedfulError
 from heedful.nn.memory import Memory
@@ -333,6 +333,22 @@ def test_top_finds_the_same_among_many_places(top, seed, kinds, count):
     all_of_them, order = scores.sort(dim=-1, descending=True, stable=True)
     assert torch.equal(places, order[..., :count])
     assert torch.equal(best, all_of_them[..., :count])
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    kinds=st.sampled_from([3, 300, 10**6]),
+    size=st.sampled_from([700, 1_500, 2_048]),
+    count=st.integers(1, 9),
+)
+def test_top_of_sums_is_top_of_all_of_them(seed, kinds, size, count):
+    draw = torch.Generator().manual_seed(seed)
+    scores = -torch.randint(kinds, (2, 3, size), generator=draw).float() / 7
+    before = -torch.rand(2, 3, generator=draw) * 20
+    before[1, 2], scores[:, 1, -1] = -math.inf, 30.0  # the last place is in no whole group
+    best, places = top_sums(before, scores, count)
+    wanted, order = top((before[..., None] + scores).flatten(-2), count)
+    assert torch.equal(places, order) and torch.equal(best, wanted)
 
 
 def test_the_length_penalty_is_one_at_length_one_and_for_alpha_zero():

@@ -41,7 +41,7 @@ from heedful.decoding.scores import (
     near_best,
     no_number,
     not_numbers,
-    top,
+    top_sums,
 )
 from heedful.nn.memory import Memory
 from heedful.presets.base import Decode
@@ -208,9 +208,8 @@ def advance(
     log_probs = near_best(log_probs, config.prune)
     width = 2 * config.beam if config.beam > 1 else 1
     on = growing.total[:, :1] > NEVER  # rows that are not done; the others' ranks do not matter
-    before = torch.where(on, growing.total, 0.0)[:, :, None]
-    totals = (before + log_probs).flatten(1)
-    ranked, order = top(totals, min(width, totals.shape[1]))  # [B, C]
+    before = torch.where(on, growing.total, 0.0)
+    ranked, order = top_sums(before, log_probs, min(width, log_probs[0].numel()))  # [B, C]
     ranked = ranked.masked_fill(~on, NEVER)
     parents, tokens = order // log_probs.shape[2], order % log_probs.shape[2]
     token_scores = log_probs.flatten(1).gather(1, order)

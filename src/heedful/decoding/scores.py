@@ -72,8 +72,38 @@ def top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     best, places = found[..., :count], places[..., :count]
     if more > count and not bool((best[..., -1] > found[..., -1]).all()):
         places = _first_of_equals(scores, best, places)
-    places = places.sort(dim=-1).values
-    best, order = scores.gather(-1, places).sort(dim=-1, descending=True, stable=True)
+        best = scores.gather(-1, places)
+    return _in_order(best, places)
+
+
+def top_sums(before: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """As `top` of all `before[..., None] + scores`, [..., K] and [..., K, V], in one row.
+
+    On a CPU few of them are added up: a group's highest sum is that of its highest score.
+    """
+    size = scores.shape[-1]
+    groups, more = size // GROUP, count + 1
+    if scores.is_cuda or groups <= 2 * more:
+        return top((before[..., None] + scores).flatten(-2), count)
+    maxima = before[..., None] + _maxima(scores, groups)
+    chosen = maxima.flatten(-2).topk(more, sorted=False).indices
+    inside, rest = torch.arange(GROUP), torch.arange(groups * GROUP, size)
+    first = chosen // groups * size + chosen % groups * GROUP
+    rest = (torch.arange(before.shape[-1])[:, None] * size + rest).flatten()
+    places = torch.cat(
+        [(first[..., None] + inside).flatten(-2), rest.expand(*first.shape[:-1], -1)], -1
+    )
+    sums = before.gather(-1, places // size) + scores.flatten(-2).gather(-1, places)
+    found, order = sums.topk(more)
+    if not bool((found[..., -2] > found[..., -1]).all()):  # equals: all must be looked at
+        return top((before[..., None] + scores).flatten(-2), count)
+    return _in_order(found[..., :count], places.gather(-1, order[..., :count]))
+
+
+def _in_order(best: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+    """Values and their places, best first; among equals the first place."""
+    places, order = places.sort(dim=-1)
+    best, order = best.gather(-1, order).sort(dim=-1, descending=True, stable=True)
     return best, places.gather(-1, order)
 
 
@@ -87,7 +117,7 @@ def ranked(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     if groups <= 2 * count:
         best, places = scores.sort(dim=-1, descending=True, stable=True)
         return best[..., :count], places[..., :count]
-    maxima = scores[..., : groups * GROUP].unflatten(-1, (groups, GROUP)).amax(-1)
+    maxima = _maxima(scores, groups)
     places = _places(ranked(maxima, count)[1].sort(dim=-1).values, groups, scores)
     best, order = scores.gather(-1, places).sort(dim=-1, descending=True, stable=True)
     return best[..., :count], places.gather(-1, order[..., :count])
@@ -99,10 +129,15 @@ def _largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     groups = scores.shape[-1] // GROUP
     if groups <= 2 * count:
         return scores.topk(count)
-    maxima = scores[..., : groups * GROUP].unflatten(-1, (groups, GROUP)).amax(-1)
+    maxima = _maxima(scores, groups)
     places = _places(maxima.topk(count, sorted=False).indices, groups, scores)
     best, order = scores.gather(-1, places).topk(count)
     return best, places.gather(-1, order)
+
+
+def _maxima(scores: Tensor, groups: int) -> Tensor:
+    """The highest of each whole group of places."""
+    return scores[..., : groups * GROUP].unflatten(-1, (groups, GROUP)).amax(-1)
 
 
 def _places(chosen: Tensor, groups: int, scores: Tensor) -> Tensor:
