@@ -20,7 +20,7 @@ from heedful.decoding.protocol import Decodable
 from heedful.errors import HeedfulError, UsageError
 from heedful.nn.attention import Attention, attentions
 from heedful.nn.kernels.step import in_a_line, say_slower, trusted
-from heedful.nn.layout import Layout
+from heedful.nn.layout import Filling, Layout
 from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate, lengths
 
@@ -235,11 +235,26 @@ def _by_kernel(part: Attention) -> bool:
     return part.plain and trusted(part.to_out.weight, part.width, part.heads // part.kv_heads)
 
 
+class Padding(NamedTuple):
+    """How long rows become that get padding up to a length that others have too."""
+
+    length: int
+    filled: Filling | None
+
+
+def padding(rows: Rows) -> Padding:
+    """For these rows."""
+    length = rows.ids.shape[1]
+    more = -length % SOURCE
+    filled = "padded" if more and rows.at.filled == "full" else rows.at.filled
+    return Padding(length + more, filled)
+
+
 def roomier(rows: Rows) -> Rows:
     """The same rows, with padding up to a length that others have too."""
-    more = -rows.ids.shape[1] % SOURCE
+    length, filled = padding(rows)
+    more = length - rows.ids.shape[1]
     positions, segments = (F.pad(x, (0, more)) for x in (rows.at.positions, rows.at.segments))
-    filled = "padded" if more and rows.at.filled == "full" else rows.at.filled
     return Rows(F.pad(rows.ids, (0, more)), Layout(positions, segments, filled=filled))
 
 

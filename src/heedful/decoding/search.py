@@ -41,12 +41,11 @@ def decode(
         return []
     forced = Prefix.of(prefix, rows, next(iter(batch.features.values())).ids.device)
     limits = output_limits(model, batch, config.extra_length, prefix)
-    seeds = [mixed(seed, row) for row in range(rows)] if isinstance(seed, int) else seed
     # What is recorded does not tell what it looks at.
     steps = recorded if recorded and not config.coverage else model
 
     def search() -> list[list[Hypothesis]]:
-        return _search(steps, batch, limits, forced, config, seeds)
+        return _search(steps, batch, limits, forced, config, seed)
 
     with torch.inference_mode(), at_rest(model):
         return steps.safely(search) if isinstance(steps, Recorded) else search()
@@ -58,11 +57,12 @@ def _search(
     limits: Sequence[int],
     prefix: Prefix,
     config: Decode,
-    seeds: Sequence[int],
+    seed: int | Sequence[int],
 ) -> list[list[Hypothesis]]:
     leave = by_halves if isinstance(steps, Recorded) else by_eighths
     if config.sample and config.temperature > 0:
         chance = Chance(config.temperature, config.top_k, config.top_p)
+        seeds = [mixed(seed, r) for r in range(len(limits))] if isinstance(seed, int) else seed
         return sample(
             steps, batch, limits, prefix, chance, seeds, config.alpha, config.nbest, leave
         )
