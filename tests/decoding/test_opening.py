@@ -1,7 +1,10 @@
 """What comes before the recorded turns of a search, recorded too: it finds what a plain one finds,
 and holds nothing that cannot be recorded."""
 
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -99,10 +102,10 @@ def test_rows_may_leave_after_their_first_token(
     taped, config = Recorded(plain), Decode(beam=2, extra_length=0)
     long = Batch({"inputs": pad([[5, 6, 7, EOS]] * 4)})
     short = Batch({"inputs": pad([[5, EOS], [EOS], [EOS], [7, 8, 9, EOS]])})
-    for batch in (long, short, long):
+    for batch in (short, short, long, short, long):
         one, other = decode(plain, batch, config), decode(plain, batch, config, recorded=taped)
         assert [row[0].ids for row in one] == [row[0].ids for row in other]
-    assert len(opened) == 2
+    assert len(opened) == 2  # there is one once all rows went on
 
 
 def test_each_shape_and_setting_has_its_own_opening(opened: list[Batch]) -> None:
@@ -122,10 +125,11 @@ def test_each_shape_and_setting_has_its_own_opening(opened: list[Batch]) -> None
         search(sources(5, "cpu", 0, longest=20))  # more room for the source
         search(Batch({"inputs": pad([[5] * 15 + [EOS]] * 5)}))  # all full
         search(sources(5, "cpu", 0), Decode(beam=3, extra_length=4))
-        search(sources(5, "cpu", 0), Decode(beam=2, extra_length=40))
-        assert len(opened) == 6 * again
+        search(sources(5, "cpu", 0), Decode(beam=2, extra_length=20))
+        search(sources(5, "cpu", 0, longest=3), Decode(beam=2, extra_length=20))  # less for outputs
+        assert len(opened) == 7 * again
     search(sources(5, "cpu", 0), prefix=[[4]] * 5)
-    assert len(opened) == 6
+    assert len(opened) == 7
 
 
 def test_an_opening_goes_with_its_tape(
@@ -140,7 +144,9 @@ def test_an_opening_goes_with_its_tape(
     assert len(taped.tapes) == 1
 
 
-def test_a_start_that_is_lent_is_called_for_each_search(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_that_is_lent_is_called_for_each_search(
+    opened: list[Batch], monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain = model()
     taped, config, lines = Recorded(plain), Decode(beam=2, extra_length=4), []
     decode(plain, sources(4, "cpu", 0), config, recorded=taped)
@@ -155,6 +161,7 @@ def test_a_start_that_is_lent_is_called_for_each_search(monkeypatch: pytest.Monk
         batch = Batch(sources(4, "cpu", 0).features, (number,) * 4)
         decode(plain, batch, config, recorded=taped)
     assert lines == [(0,) * 4, (1,) * 4, (2,) * 4]
+    assert not opened  # where it is recorded, nothing is called
 
 
 def test_what_a_model_fails_at_once_is_said(opened: list[Batch]) -> None:
@@ -237,3 +244,45 @@ def test_where_one_hypothesis_grows_no_row_is_moved(
     decode(plain, sources(2, "cpu", 0), Decode(beam=beam), recorded=Recorded(plain))
     assert orders
     assert {rows is None for rows in orders} == {beam == 1}
+
+
+BY_KERNELS = """
+import sys
+from dataclasses import replace
+import torch
+from heedful.data.batch import Batch, pad
+from heedful.decoding.recorded import Recorded
+from heedful.decoding.search import decode
+from heedful.models.building import build
+from heedful.nn.losses import Smoothing
+from heedful.presets.base import Decode
+from heedful.registry import presets
+from heedful.text.specials import EOS
+
+device, size = sys.argv[1], 11
+torch.manual_seed(7)
+made = replace(presets.get("transformer_tiny")().model, layers=1, heads=2)
+plain = build(made, {"inputs": size, "targets": size}, True, Smoothing()).to(device).eval()
+for weights in plain.parameters():
+    weights.data.mul_(3.0)  # so that what came before matters, and beams change places
+taped, config = Recorded(plain), Decode(beam=2, nbest=2, extra_length=2)
+for lines in ([[5, 6, 7, EOS], [8, EOS]], [[9, EOS], [3, 4, 5, 9, EOS]], [[6, 6, EOS], [EOS]]):
+    batch = Batch({"inputs": pad(lines)}).to(device)
+    one, other = decode(plain, batch, config), decode(plain, batch, config, recorded=taped)
+    assert [[h.ids for h in row] for row in one] == [[h.ids for h in row] for row in other]
+    for ours, theirs in zip(sum(one, []), sum(other, [])):
+        assert abs(ours.score - theirs.score) < 1e-3
+(tape,) = taped.tapes.values()
+assert tape.slate.trace is not None and len(tape.openings) == 1
+takes = [tape.take, *(opening.take for opening in tape.openings.values())]
+assert [take.graph is not None for take in takes] == [device == "cuda"] * 2
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", GPU])
+def test_searches_find_the_same_by_kernels_after_a_recorded_opening(device: str) -> None:
+    pytest.importorskip("triton")
+    environment = {**os.environ, "TRITON_INTERPRET": "1" if device == "cpu" else "0"}
+    command = [sys.executable, "-c", BY_KERNELS, device]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
