@@ -81,16 +81,19 @@ class Slate(Memory):
             self._stacks, wholes(memory, has, self._stacks, length), strict=True
         ):
             which = sources if mine.kind == "once" else rows
-            if mine.dim is not None and lines is not None:
+            if mine.dim is None:
+                if which is None:
+                    mine.whole.copy_(theirs)
+                else:
+                    torch.index_select(theirs, 1, which, out=mine.whole)
+                continue
+            if lines is not None:
                 theirs = theirs.movedim(mine.dim, 2)[:, lines, places].movedim(2, mine.dim)
             elif which is not None:
                 theirs = theirs.index_select(1, which)
-            if mine.dim is None:
-                mine.whole.copy_(theirs)
-                continue
             mine.whole.narrow(mine.dim, 0, length).copy_(theirs)
-            # What was written here before: above all that it was real; and what is no number, none
-            # of it still is none.
+            # The rest is padding. Nobody looks at what was written there before; but what is no
+            # number would still be none when it is multiplied by nothing.
             mine.whole.narrow(mine.dim, length, self.length - length).zero_()
 
     def advance(self, rows: Tensor | None = None) -> None:
