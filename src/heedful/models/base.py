@@ -141,7 +141,9 @@ class EncoderDecoder(Model):
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
         source = memory["source"].once(_never_started)
         at = following(ids, memory, self.longest)
-        return self.head(self.body.decode(self.targets(ids), at, source, memory["body"]))
+        return self.head(
+            self.body.decode(self.targets.step(ids, memory), at, source, memory["body"])
+        )
 
 
 class LanguageModel(Model):
@@ -173,7 +175,7 @@ class LanguageModel(Model):
 
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
         at = following(ids, memory, self.longest)
-        return self.head(self.body.decode(self.targets(ids), at, None, memory["body"]))
+        return self.head(self.body.decode(self.targets.step(ids, memory), at, None, memory["body"]))
 
 
 class Tagger(Model):

@@ -1,4 +1,5 @@
-"""A step of decoding by kernels of our own in Triton: attention of one query a row, and norms.
+"""A step of decoding by kernels of our own in Triton: attention of one query a row, norms, and what
+comes before and after them.
 
 Of keys and values only places that are written are read, and nothing is copied for it: neither
 those of rows that were put in another order, nor those of a source that several rows read.
@@ -99,7 +100,9 @@ def _trial(device: torch.device, dtype: torch.dtype, width: int, lent: int) -> b
     norm = F.layer_norm(2 * wanted, [lent * width])
     retrace(trace, torch.tensor([1, 0], device=device), place, 1)
     rows = torch.tensor([[0], [1]], device=device).expand_as(trace)  # each has its own again
-    pairs = (source, wanted), (own, wanted), (normed, norm), (trace, rows)
+    table = some(3, lent * width)
+    vectors = embed(ones[:, :1], table, 2.0, 0), 2 * table[1].expand(2, 1, -1)
+    pairs = (source, wanted), (own, wanted), (normed, norm), (trace, rows), vectors
     return all(bool(((x - y).abs() < NEAR).all()) for x, y in pairs)
 
 
@@ -142,6 +145,23 @@ def retrace(
         trace, order, place, trace.shape[1],
         K=together, KS=triton.next_power_of_2(together), BLOCK=TRACED, num_warps=1,
     )  # fmt: skip
+
+
+def embed(
+    ids: Int[Tensor, "R 1"], table: Float[Tensor, "V D"], scale: float, nothing: int
+) -> Float[Tensor, "R 1 D"]:
+    """The vectors of these ids times `scale`; zeros for the id that is `nothing`."""
+    import triton
+
+    from heedful.nn.kernels import step_embed
+
+    ids, table, width = ids.contiguous(), table.contiguous(), table.shape[1]
+    out = table.new_empty(len(ids), 1, width)
+    step_embed.embed[(len(ids),)](
+        ids, table, out, scale, nothing,
+        WIDTH=width, COLUMNS=triton.next_power_of_2(width), num_warps=TUNING.norm_warps,
+    )  # fmt: skip
+    return out
 
 
 def add_norm(

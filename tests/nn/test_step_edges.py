@@ -1,5 +1,5 @@
-"""The kernel that follows rows from place to place: by Triton's interpreter, or on a GPU where
-there is one; and it compiles for one."""
+"""What comes before and after the layers of a step: a kernel looks up vectors, another follows rows
+from place to place. By Triton's interpreter, or on a GPU where there is one; and both compile."""
 
 import os
 import subprocess
@@ -12,7 +12,9 @@ import torch
 CHECKS = """
 import sys
 import torch
-from heedful.nn.kernels.step import retrace
+from heedful.modalities.symbols import Embedding
+from heedful.nn.kernels.step import embed, retrace
+from heedful.text.specials import PAD
 
 device = sys.argv[1]
 
@@ -33,6 +35,14 @@ for place in (0, 1, 31, 32, 39):
     check(3, 4, 40, place)
 check(2, 3, 33, 32)
 check(2, 1, 8, 5)
+
+for width, dtype in ((32, torch.float32), (24, torch.float32), (48, torch.bfloat16)):
+    words = Embedding(9, width).to(device, dtype)
+    ids = torch.tensor([[4], [PAD], [8], [1], [4]], device=device)
+    with torch.no_grad():
+        found, wanted = embed(ids, words.weight, width**0.5, PAD), words(ids)
+    rough = device == "cpu" and dtype == torch.bfloat16  # where the interpreter cuts off
+    torch.testing.assert_close(found, wanted, atol=0, rtol=2**-7 if rough else 0)
 """
 
 
@@ -45,7 +55,7 @@ check(2, 1, 8, 5)
         ),
     ],
 )
-def test_rows_are_followed_to_where_they_were_written(device: str) -> None:
+def test_kernels_give_what_plain_steps_give(device: str) -> None:
     pytest.importorskip("triton")
     environment = {**os.environ, "TRITON_INTERPRET": "1" if device == "cpu" else "0"}
     command = [sys.executable, "-c", CHECKS, device]
@@ -53,19 +63,26 @@ def test_rows_are_followed_to_where_they_were_written(device: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_kernel_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["retrace", "embed"])
+def test_the_kernels_compile(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     triton = pytest.importorskip("triton", reason="Triton is for Linux")
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
+    from heedful.nn.kernels.step_embed import embed
     from heedful.nn.kernels.step_trace import retrace
 
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    constants = {"K": 3, "KS": 4, "BLOCK": 32}
-    kinds = {"trace_ptr": "*i32", "order_ptr": "*i64", "place_ptr": "*i64", "length": "i32"}
+    places = {"trace_ptr": "*i32", "order_ptr": "*i64", "place_ptr": "*i64", "length": "i32"}
+    vectors = {"ids_ptr": "*i64", "table_ptr": "*bf16", "out_ptr": "*bf16"}
+    numbers = {"scale": "fp32", "nothing": "i32"}
+    kernel, kinds, constants = {
+        "retrace": (retrace, places, {"K": 3, "KS": 4, "BLOCK": 32}),
+        "embed": (embed, vectors | numbers, {"WIDTH": 500, "COLUMNS": 512}),
+    }[name]
     made = triton.compile(
         ASTSource(
-            fn=retrace,
+            fn=kernel,
             signature=kinds | dict.fromkeys(constants, "constexpr"),
             constexprs=constants,
         ),
