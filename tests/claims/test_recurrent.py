@@ -1,5 +1,6 @@
 """What the claims on recurrent models read off their runs."""
 
+import numpy as np
 import pytest
 
 from heedful.claims import alignment, long_sentences
@@ -26,8 +27,15 @@ def test_links_of_the_lexicon_are_those_of_words_that_stand_once() -> None:
 
 
 def test_swaps_are_links_that_cross() -> None:
-    assert set(alignment.swaps(((0, 0), (1, 2), (2, 1)))) == {(1, 2), (2, 1)}
-    assert not set(alignment.swaps(((0, 0), (1, 1), (2, 1))))
+    assert list(alignment.swaps(((0, 0), (1, 2), (2, 1)))) == [((1, 2), (2, 1))]
+    assert not list(alignment.swaps(((0, 0), (1, 1), (2, 1))))
+
+
+def test_a_swap_is_seen_to_where_words_look_in_that_order() -> None:
+    pairs = list(alignment.swaps(((0, 0), (1, 2), (2, 1))))
+    looks = {"swapped": [0, 2, 1], "near": [0, 2, 0], "in order": [0, 1, 2], "at one": [0, 1, 1]}
+    seen = {name: alignment.seen_to(np.eye(3)[places], pairs) for name, places in looks.items()}
+    assert seen == {"swapped": (1, 1), "near": (1, 1), "in order": (0, 1), "at one": (0, 1)}
 
 
 def test_sentences_are_scored_by_their_length() -> None:

@@ -1,11 +1,16 @@
 """RESULTS.md: what the records say, and nothing else."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from heedful.bench.table import Bench, Row
 from heedful.claims.base import Context, Measured, Number, claims
 from heedful.claims.report import described, report
 from heedful.claims.runner import record, write_record
+from heedful.errors import HeedfulError
 
 from .conftest import UNREACHED, claim
 
@@ -48,6 +53,27 @@ def test_records_are_shown_reached_or_not_with_the_reason(
     assert "- note: by hand" in page and "| odd/exact_match | not a number |" in page
     assert "at commit abc, seeds 1, 2, in 90 seconds on a machine; heedful " in page
     assert "- `quick`" not in page and "- `transformer_reverse`: " in page
+
+
+def test_speeds_are_shown_with_what_gave_them_and_what_failed(tmp_path: Path) -> None:
+    row = Row(name="heedful fp32", unit="tokens/s", value=12_345.6, spread=0.25)
+    failed = Row(name="another", unit="tokens/s", note="failed: out of memory")
+    made = Bench(
+        kind="train", rows=(row, failed), settings={"batch": 2_048, "mean": {"inputs": 9.5}},
+        notes=("by hand",),
+    )  # fmt: skip
+    record = made.to_json("a machine", {"heedful": "0.1.0"}, "abc")
+    (tmp_path / "bench-train-cpu.json").write_text(json.dumps(record))
+    page = report(tmp_path)
+    assert "## bench-train-cpu\n" in page
+    assert "- `heedful bench train` at commit abc on a machine; heedful 0.1.0\n" in page
+    assert "- with batch 2,048, mean.inputs 9.5\n- note: by hand\n" in page
+    assert "| heedful fp32 | 12,346 | 0.25 | tokens/s |\n" in page
+    assert "| another | failed: out of memory |  | tokens/s |\n" in page
+
+    (tmp_path / "bench-train-cpu.json").write_text('{"rows": []}')
+    with pytest.raises(HeedfulError, match=r"bench-train-cpu.json is no record of a benchmark"):
+        report(tmp_path)
 
 
 def test_a_smoke_record_is_not_looked_at(registered, context: Context, tmp_path: Path) -> None:

@@ -19,7 +19,10 @@ from heedful.nn.kernels.step_read import read  # noqa: E402
 
 HOPPER = GPUTarget("cuda", 90, 32)
 SHARED = 227 * 1024  # bytes that a block of threads may have of it
-WHOLE = {"start_ptr": "*i32", "end_ptr": "*i32"}  # where the others point at numbers with a point
+WHOLE = {
+    "seen_ptr": "*i32",
+    "seen_by_ptr": "*i32",
+}  # where the others point at numbers with a point
 FLOAT = {"level_ptr": "*fp32", "delta_ptr": "*fp32", "dtable_ptr": "*fp32"}
 
 

@@ -2,8 +2,10 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice
+
+import numpy as np
 
 from heedful.claims.arms import Arm, Budget, Small, Trainings
 from heedful.claims.base import Claim, Context, Paper, claims
@@ -22,9 +24,10 @@ from heedful.seeing.links import Span, claimed, right, word_weights
 
 DEMO, REAL = "demo", "de_en"
 SENTENCES = 300  # of the demo's grammar that are looked at
-READ = ("links", "swapped_links", "links_by_weight")
+READ = ("links", "swapped_links", "links_by_weight", "swaps")
 
-Links = tuple[tuple[int, int], ...]  # a word of the source and a word of the target each
+Link = tuple[int, int]  # a word of the source and a word of the target
+Links = tuple[Link, ...]
 Aligned = tuple[str, str, Links]
 
 # German words of captions that have one English word, so that their links are known.
@@ -86,13 +89,13 @@ def alignment() -> Claim:
         statement="Attention aligns the words of the target with those of the source, also where "
         "their order is another.",
         task="translate_demo_en_fr against the grammar's own alignment; multi30k_de_en against a "
-        "small dictionary, and apart from the rest where two words changed their order. A word is "
-        "linked to the source word of whose attention it has the largest share, by where its first "
-        "piece looks",
+        "small dictionary. A word is linked to the source word of whose attention it has the "
+        "largest share, by where its first piece looks. Two words that changed their order are "
+        "seen to (swaps) where they are linked to words in that order",
         targets=(
             AtLeast(f"{DEMO}/links", 95.0),
             AtLeast(f"{REAL}/links", 80.0),
-            AtLeast(f"{REAL}/swapped_links", 70.0),
+            AtLeast(f"{REAL}/swaps", 80.0),
         ),
         cost="2 trainings of one to two minutes on a GPU",
         measure=TRAININGS,
@@ -102,7 +105,7 @@ def alignment() -> Claim:
 def found_links(arm: Arm, seed: int, context: Context) -> dict[str, float]:
     """How many per cent of the words that have a true link are linked to what they belong to: by
     their largest claim, of all words and of those that changed their order; and by their largest
-    weight."""
+    weight. And of the pairs of words that changed their order, how many are seen to by claims."""
     place = pick_device(context.device)
     loaded = load_model(context.run_of(arm.name, seed), "average", place, context.note)
     config = loaded.config
@@ -117,13 +120,14 @@ def found_links(arm: Arm, seed: int, context: Context) -> dict[str, float]:
     good, count = Counter[str](), Counter[str]()
     for source, target, links in texts:
         weights = word_weights(translator, source, target, spans(source), spans(target))
-        crossing = set(swaps(links))
-        for name, matrix, chosen in (
-            ("links", claimed(weights), links),
-            ("swapped_links", claimed(weights), [link for link in links if link in crossing]),
-            ("links_by_weight", weights, links),
-        ):
-            found, there = right(matrix, chosen)
+        shares, swapped = claimed(weights), list(swaps(links))
+        moved = {said for pair in swapped for _, said in pair}
+        for name, (found, there) in {
+            "links": right(shares, links),
+            "swapped_links": right(shares, [link for link in links if link[1] in moved]),
+            "links_by_weight": right(weights, links),
+            "swaps": seen_to(shares, swapped),
+        }.items():
             good[name] += found
             count[name] += there
     return {name: 100.0 * good[name] / max(1, count[name]) for name in READ}
@@ -148,12 +152,21 @@ def from_lexicon(texts: Iterable[tuple[str, str]]) -> Iterator[Aligned]:
             yield source, target, links
 
 
-def swaps(links: Links) -> Iterator[tuple[int, int]]:
-    """The links that cross another: words that stand in another order in the target."""
+def swaps(links: Links) -> Iterator[tuple[Link, Link]]:
+    """Pairs of links that cross: words that stand in another order in the target."""
     for one, other in combinations(links, 2):
         if (one[0] - other[0]) * (one[1] - other[1]) < 0:
-            yield one
-            yield other
+            yield one, other
+
+
+def seen_to(weights: np.ndarray, pairs: Sequence[tuple[Link, Link]]) -> tuple[int, int]:
+    """Of how many pairs of words that changed their order the strongest links cross too, and how
+    many pairs there are."""
+    place = weights.argmax(1)
+    good = sum(
+        int((place[one[1]] - place[other[1]]) * (one[0] - other[0]) > 0) for one, other in pairs
+    )
+    return good, len(pairs)
 
 
 def spans(text: str) -> list[Span]:
@@ -166,6 +179,7 @@ TRAININGS = Trainings(
             name=DEMO,
             problem="translate_demo_en_fr",
             preset="rnn_search_demo",
+            settings={"model.dropout": 0.5},  # of what was said before: it is to look instead
             readings=(Reading(metrics=("bleu",), checkpoint="average"),),
         ),
         Arm(

@@ -6,12 +6,13 @@ from typing import Any
 
 from heedful.claims.base import Claim, claims
 from heedful.claims.runner import Record, read_records
+from heedful.claims.speeds import speeds
 
 HEAD = """# Results
 
-What papers claim of the systems in this package, and what was measured here. This page is made
-from `results/*.json` by `heedful reproduce --write-results`; do not edit it. How to run a claim
-again, and what a record holds: [docs/results.md](docs/results.md).
+What papers claim of the systems in this package, and what was measured here; and how fast they are.
+This page is made from `results/*.json` by `heedful reproduce --write-results`; do not edit it. How
+to run a claim again, and what a record holds: [docs/results.md](docs/results.md).
 """
 TABLE = ("| claim | paper | baseline | ours | reached |", "|---|---|---|---|---|")
 
@@ -27,6 +28,7 @@ def report(folder: Path) -> str:
         parts += [_section(made) for made in records.values()]
     else:
         parts.append("No claim has been measured yet.\n")
+    parts += speeds(folder)
     if waiting:
         parts.append("## Not yet run\n\n" + "\n".join(_waiting(claim) for claim in waiting))
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)

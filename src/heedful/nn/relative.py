@@ -106,7 +106,8 @@ class Skew(Relative):
     is distance 0, so that the farthest with a vector stands N - 1 away. Beyond there is none, as in
     Tensor2Tensor's dot_product_relative_v2; the paper does not say. Block-local attention is the
     pattern `in_blocks:B` with `skew:2B`. Departs from the paper: a model that looks ahead has N - 1
-    more, for that side; and in blocks all pairs are scored, and most of them hidden.
+    more, for that side; and in blocks all pairs are scored, and most of them hidden, except by
+    the kernel of its own.
     """
 
     form, clipped = "skew:N or skew:N:SHARED", False

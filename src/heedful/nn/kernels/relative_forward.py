@@ -13,7 +13,7 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
-    numbers,
+    ends,
     product,
     put,
     tokens,
@@ -47,18 +47,17 @@ def _taken_in(
 @triton.jit
 @no_type_check
 def forward(
-    q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, out_ptr, level_ptr,
+    q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, out_ptr, level_ptr,
     scale, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """What queries read, and the base-2 logarithm of each one's sum, for the way back."""
     first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
-    row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
+    row, base = head // heads * length * 2, head.to(tl.int64) * length * WIDTH
     table = table_ptr + head % heads * rows * WIDTH
     q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    start = numbers(start_ptr + row, first, length, length, BLOCK)
-    end = numbers(end_ptr + row, first, length, 0, BLOCK)
+    start, end = ends(seen_ptr + row, first, length, BLOCK)
     k_ptr += base
     v_ptr += base
 

@@ -9,6 +9,7 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
+    ends,
     numbers,
     product,
     put,
@@ -22,7 +23,7 @@ from heedful.nn.kernels.relative_tiles import (
 @triton.jit
 @no_type_check
 def _heard(
-    dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, start_ptr, end_ptr,
+    dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, seen_ptr,
     i, first, length, WIDTH: tl.constexpr, scale,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -30,8 +31,7 @@ def _heard(
     dout = tokens(dout_ptr, i, length, WIDTH, BLOCK, COLUMNS)
     level = numbers(level_ptr, i, length, 0.0, BLOCK)
     delta = numbers(delta_ptr, i, length, 0.0, BLOCK)
-    start = numbers(start_ptr, i, length, length, BLOCK)
-    end = numbers(end_ptr, i, length, 0, BLOCK)
+    start, end = ends(seen_ptr, i, length, BLOCK)
     score = (product(q, tl.trans(k), PRECISION) + bias) * scale
     seen = visible(i, first, start, end, BLOCK, CAUSAL)
     share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
@@ -45,7 +45,7 @@ def _heard(
 @triton.jit
 @no_type_check
 def keys(
-    q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, level_ptr, delta_ptr, dout_ptr,
+    q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, seen_by_ptr, level_ptr, delta_ptr, dout_ptr,
     dk_ptr, dv_ptr,
     scale, by_scale, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
@@ -53,20 +53,19 @@ def keys(
 ):  # fmt: skip
     """dk and dv. Queries after the block are further and further ahead of it."""
     first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
-    row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
+    row, base = head // heads * length * 2, head.to(tl.int64) * length * WIDTH
     line = head.to(tl.int64) * length
     table = table_ptr + head % heads * rows * WIDTH
     k = tokens(k_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     v = tokens(v_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    start_ptr += row
-    end_ptr += row
+    seen_ptr += row
     level_ptr += line
     delta_ptr += line
     q_ptr += base
     dout_ptr += base
 
-    begin = tl.min(numbers(start_ptr, first, length, length, BLOCK)) // BLOCK * BLOCK
-    stop = tl.max(numbers(end_ptr, first, length, 0, BLOCK))
+    since, until = ends(seen_by_ptr + row, first, length, BLOCK)
+    begin, stop = tl.min(since) // BLOCK * BLOCK, tl.max(until)
     if CAUSAL:
         begin = first
     # Before `near` these keys lie beyond the last vector, from `far` on behind the first.
@@ -84,7 +83,7 @@ def keys(
             if CLIPPED:
                 bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
             dk, dv = _heard(
-                dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, start_ptr, end_ptr,
+                dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, seen_ptr,
                 i, first, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
             )  # fmt: skip
     ahead = vectors(table, first - near + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
@@ -95,7 +94,7 @@ def keys(
         high = product(q, tl.trans(ahead), PRECISION)
         dk, dv = _heard(
             dk, dv, k, v, q, by_key(low, high, BLOCK), dout_ptr, level_ptr,
-            delta_ptr, start_ptr, end_ptr, i, first, length, WIDTH, scale,
+            delta_ptr, seen_ptr, i, first, length, WIDTH, scale,
             BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
         ahead = behind
@@ -106,7 +105,7 @@ def keys(
         if CLIPPED:
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
         dk, dv = _heard(
-            dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, start_ptr, end_ptr,
+            dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, seen_ptr,
             i, first, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
     put(dk_ptr + base, dk * by_scale, first, length, WIDTH, BLOCK, COLUMNS)

@@ -45,20 +45,21 @@ def attend(
     k: Float[Tensor, "B H L E"],
     v: Float[Tensor, "B H L E"],
     rows: Float[Tensor, "H R E"],
-    start: Int[Tensor, "B L"],
-    end: Int[Tensor, "B L"],
+    seen: Int[Tensor, "B L 2"],
+    seen_by: Int[Tensor, "B L 2"],
     back: int,
     clipped: bool,
     causal: bool,
 ) -> Float[Tensor, "B H L E"]:
-    """What each query reads of the keys in its span. Row r of `rows` is for distance r - back."""
+    """What each query reads of the keys in its span, `seen`; `seen_by` are the spans of queries
+    that may see a key. Row r of `rows` is for distance r - back."""
     out, _ = relative_forward(
         q.contiguous(),
         k.contiguous(),
         v.contiguous(),
         rows.contiguous(),
-        start,
-        end,
+        seen,
+        seen_by,
         back,
         clipped,
         causal,
@@ -72,8 +73,8 @@ def relative_forward(
     k: Tensor,
     v: Tensor,
     rows: Tensor,
-    start: Tensor,
-    end: Tensor,
+    seen: Tensor,
+    seen_by: Tensor,
     back: int,
     clipped: bool,
     causal: bool,
@@ -83,7 +84,7 @@ def relative_forward(
     level = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     tiles = _fitting(q, TUNING.forward)
     torch.library.wrap_triton(forward)[_grid(q, tiles)](
-        q, k, v, rows, start, end, out, level,
+        q, k, v, rows, seen, out, level,
         _scale(q) / math.log(2), *_numbers(q, rows, back), **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return out, level
@@ -96,8 +97,8 @@ def relative_backward(
     k: Tensor,
     v: Tensor,
     rows: Tensor,
-    start: Tensor,
-    end: Tensor,
+    seen: Tensor,
+    seen_by: Tensor,
     out: Tensor,
     level: Tensor,
     back: int,
@@ -111,12 +112,12 @@ def relative_backward(
     numbers = (_scale(q) / math.log(2), _scale(q), *_numbers(q, rows, back))
     tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries)[_grid(q, tiles)](
-        q, k, v, rows, start, end, out, level, dout, dq, drows, delta,
+        q, k, v, rows, seen, out, level, dout, dq, drows, delta,
         *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys)[_grid(q, tiles)](
-        q, k, v, rows, start, end, level, delta, dout, dk, dv,
+        q, k, v, rows, seen, seen_by, level, delta, dout, dk, dv,
         *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return dq, dk, dv, drows.to(rows.dtype)

@@ -11,6 +11,7 @@ from heedful.nn.kernels.relative_tiles import (
     by_distance,
     by_key,
     end_vector,
+    ends,
     is_low,
     numbers,
     product,
@@ -48,7 +49,7 @@ def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.con
 @triton.jit
 @no_type_check
 def queries(
-    q_ptr, k_ptr, v_ptr, table_ptr, start_ptr, end_ptr, out_ptr, level_ptr, dout_ptr,
+    q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, out_ptr, level_ptr, dout_ptr,
     dq_ptr, dtable_ptr, delta_ptr,
     scale, by_scale, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
@@ -56,7 +57,7 @@ def queries(
 ):  # fmt: skip
     """dq, each program's share of dtable, and delta, which the keys' pass needs."""
     first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
-    row, base = head // heads * length, head.to(tl.int64) * length * WIDTH
+    row, base = head // heads * length * 2, head.to(tl.int64) * length * WIDTH
     line = head.to(tl.int64) * length
     table = table_ptr + head % heads * rows * WIDTH
     dtable = dtable_ptr + head % heads * rows * WIDTH
@@ -64,8 +65,7 @@ def queries(
     dout = tokens(dout_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     out = tokens(out_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
     level = numbers(level_ptr + line, first, length, 0.0, BLOCK)
-    start = numbers(start_ptr + row, first, length, length, BLOCK)
-    end = numbers(end_ptr + row, first, length, 0, BLOCK)
+    start, end = ends(seen_ptr + row, first, length, BLOCK)
     delta = tl.sum(dout.to(tl.float32) * out.to(tl.float32), 1)
     at = first + tl.arange(0, BLOCK)
     tl.store(delta_ptr + line + at, delta, mask=at < length)

@@ -58,6 +58,15 @@ def numbers(pointer, first, length, other, BLOCK: tl.constexpr):
 
 @triton.jit
 @no_type_check
+def ends(pointer, first, length, BLOCK: tl.constexpr):
+    """Where the spans of BLOCK tokens begin and end; beyond the last token there is none."""
+    at = first + tl.arange(0, BLOCK)
+    start = tl.load(pointer + 2 * at, mask=at < length, other=length)
+    return start, tl.load(pointer + 2 * at + 1, mask=at < length, other=0)
+
+
+@triton.jit
+@no_type_check
 def vectors(
     table, first, rows, back, WIDTH: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
