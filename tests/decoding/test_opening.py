@@ -1,10 +1,8 @@
 """What comes before the recorded turns of a search, recorded too: it finds what a plain one finds,
 and holds nothing that cannot be recorded."""
 
-import os
 import random
-import subprocess
-import sys
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -26,6 +24,7 @@ from heedful.models.building import build
 from heedful.nn.losses import Smoothing
 from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate
+from heedful.nn.watching import Glance, watch
 from heedful.presets.base import Decode
 from heedful.registry import presets
 from heedful.text.specials import EOS
@@ -191,6 +190,91 @@ def test_what_a_model_fails_at_once_is_said(opened: list[Batch]) -> None:
     assert len(opened) == 2
 
 
+@pytest.mark.parametrize("device", ["cpu", GPU])
+def test_weights_that_were_put_elsewhere_are_found(device: str, opened: list[Batch]) -> None:
+    plain = model(device=device).float()
+    taped, config = Recorded(plain), Decode(beam=2, nbest=2, extra_length=4)
+    batch = sources(4, device, 0)
+
+    def ids(recorded: Recorded | None) -> list[list[tuple[int, ...]]]:
+        found = decode(plain, batch, config, recorded=recorded)
+        return [[hypothesis.ids for hypothesis in row] for row in found]
+
+    for _ in range(3):
+        ids(taped)
+    plain.double()  # elsewhere, and of another size
+    assert ids(taped) == ids(None)
+    before, others = len(opened), {name: -x for name, x in plain.state_dict().items()}
+    wanted = ids(taped)
+    plain.load_state_dict(others, assign=True)
+    assert ids(taped) == ids(None) != wanted
+    assert (before, len(opened)) == (2, 3)  # each begins anew
+
+
+def test_whoever_watches_a_search_sees_all_of_it(opened: list[Batch]) -> None:
+    plain = model()
+    taped, config, batch = Recorded(plain), Decode(beam=2, extra_length=4), sources(4, "cpu", 0)
+    unseen = [decode(plain, batch, config, recorded=taped) for _ in range(3)][-1]
+    heard: dict[bool, list[str]] = {}
+    for recorded in (True, False):
+        glances: list[Glance] = []
+        with watch(plain, tell=glances.append):
+            found = decode(plain, batch, config, recorded=taped if recorded else None)
+        heard[recorded] = [glance.name for glance in glances]
+        assert [row[0].ids for row in found] == [row[0].ids for row in unseen]
+    assert heard[True] == heard[False] and any("encoder" in name for name in heard[True])
+    assert len(opened) == 2
+
+
+@pytest.mark.parametrize("preset", ["transformer_tiny", "gnmt_tiny"])
+def test_a_turn_that_broke_off_leaves_nothing_behind(
+    preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one does that cannot be recorded, which is then done."""
+    plain, config, batch = model(preset), Decode(beam=2, extra_length=9), sources(4, "cpu", 0)
+    wanted, turn, broken = decode(plain, batch, config), Turns.turn, []
+
+    def breaks_off(*_) -> None:
+        raise RuntimeError("broke off")
+
+    def twice(self: Turns) -> None:
+        with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="broke off"):
+            patch.setattr(recorded_beam, "choice", breaks_off)
+            turn(self)
+        broken.append(self)
+        turn(self)
+
+    monkeypatch.setattr(Turns, "turn", twice)
+    found = decode(plain, batch, config, recorded=Recorded(plain))
+    assert broken and [row[0].ids for row in found] == [row[0].ids for row in wanted]
+
+
+@pytest.mark.parametrize("device", [GPU])
+def test_what_cannot_be_recorded_is_done_each_time_and_said(device: str) -> None:
+    class Waiting(nn.Module):
+        """Looks at the source from the host."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model(device=device)
+
+        def start(self, batch: Batch) -> Memory:
+            assert int(batch.inputs.ids.max()) < SIZE
+            return self.model.start(batch)
+
+        def step(self, ids: Tensor, memory: Memory) -> Tensor:
+            return self.model.step(ids, memory)
+
+    waiting = Waiting()
+    taped, config = Recorded(waiting), Decode(beam=2, extra_length=4)
+    for seed in range(5):
+        batch = sources(4, device, seed)
+        wanted = decode(waiting, batch, config)
+        with pytest.warns(UserWarning, match="slower") if seed == 2 else nullcontext():
+            found = decode(waiting, batch, config, recorded=taped)
+        assert [row[0].ids for row in found] == [row[0].ids for row in wanted]
+
+
 class Unrecordable(TorchDispatchMode):
     """Notes what reads or writes the memory of the host, which a recording would not do again."""
 
@@ -280,9 +364,7 @@ assert [take.graph is not None for take in takes] == [device == "cuda"] * 2
 
 
 @pytest.mark.parametrize("device", ["cpu", GPU])
-def test_searches_find_the_same_by_kernels_after_a_recorded_opening(device: str) -> None:
-    pytest.importorskip("triton")
-    environment = {**os.environ, "TRITON_INTERPRET": "1" if device == "cpu" else "0"}
-    command = [sys.executable, "-c", BY_KERNELS, device]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_searches_find_the_same_by_kernels_after_a_recorded_opening(
+    device: str, by_kernels
+) -> None:
+    by_kernels(BY_KERNELS, device)

@@ -1,9 +1,6 @@
 """What comes before and after the layers of a step: a kernel looks up vectors, another follows rows
 from place to place. By Triton's interpreter, or on a GPU where there is one; and both compile."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -55,12 +52,8 @@ for width, dtype in ((32, torch.float32), (24, torch.float32), (48, torch.bfloat
         ),
     ],
 )
-def test_kernels_give_what_plain_steps_give(device: str) -> None:
-    pytest.importorskip("triton")
-    environment = {**os.environ, "TRITON_INTERPRET": "1" if device == "cpu" else "0"}
-    command = [sys.executable, "-c", CHECKS, device]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_kernels_give_what_plain_steps_give(device: str, by_kernels) -> None:
+    by_kernels(CHECKS, device)
 
 
 @pytest.mark.parametrize("name", ["retrace", "embed"])

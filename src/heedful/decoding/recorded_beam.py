@@ -139,6 +139,7 @@ class Turns:
         return replace(self.state, step=step), self.done, self.failed
 
     def turn(self) -> None:
+        self.slate.forget()
         logits = self.model.step(self.state.tokens.reshape(-1, 1), self.slate)[:, -1]
         if self.recorded.kernels and trusted(logits, self.config):
             self.choose(logits)

@@ -66,7 +66,7 @@ class Slate(Memory):
     ) -> None:
         """Take over the first `length` tokens of a memory with the same rooms: these rows of it,
         and what was read from these sources. None is for all, as they stand."""
-        self._forget()
+        self.forget()
         self.place.fill_(length)
         if self.trace is not None:
             self.trace.copy_(self.rows.expand_as(self.trace))
@@ -103,7 +103,7 @@ class Slate(Memory):
         if rows is not None:
             self._follow(rows, near=True)
         self.place.add_(1)
-        self._forget()
+        self.forget()
 
     def extend(self, *new: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, ...]:
         written = self.write(*new)
@@ -147,7 +147,7 @@ class Slate(Memory):
             if stack.kind == "kept":
                 stack.whole.copy_(stack.whole.index_select(1, rows))
         self._follow(rows, near=False)
-        self._forget()
+        self.forget()
 
     def _follow(self, rows: Tensor, near: bool) -> None:
         """What has grown, in this order of rows; `near` when the newest token is there, but does
@@ -196,11 +196,12 @@ class Slate(Memory):
         for name, room in self._rooms.items():
             yield from room._told((*path, name))
 
-    def _forget(self) -> None:
-        """Nothing of a step is left, in this and all inner rooms, but what was written."""
+    def forget(self) -> None:
+        """Nothing of a step is left, in this and all inner rooms, but what was written. So too of
+        one that was not done to its end, as when it could not be recorded."""
         self._seen = self._marked = self._next = None
         for room in self._rooms.values():
-            room._forget()
+            room.forget()
 
 
 class _Fixed:
