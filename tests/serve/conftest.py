@@ -13,17 +13,20 @@ from typing import Any, TypeVar
 
 import httpx
 import pytest
+import torch
 from fastapi import FastAPI
 
 from heedful.cli.main import run as run_command
 from heedful.decoding.translator import Translator
-from heedful.registry import problems
+from heedful.models.building import build
+from heedful.registry import presets, problems
 from heedful.runs.loading import load_model
 from heedful.serve.app import make_app
 from heedful.serve.limits import Limits
 from heedful.serve.loading import Served
 from heedful.serve.server import Listener, bind, url
 from heedful.serve.service import Service
+from heedful.text.base import Tokenizer
 
 Found = TypeVar("Found")
 
@@ -146,6 +149,14 @@ def load(run: Path, name: str, checkpoint: str) -> Served:
     loaded = load_model(run, checkpoint)
     translator = Translator(loaded.model, loaded.tokenizers, loaded.config.preset.decode)
     return Served(name, translator, loaded.checkpoint["name"], loaded.checkpoint["sha256"])
+
+
+def untrained(name: str, preset: str, tokenizers: dict[str, Tokenizer]) -> Served:
+    """A model with its first weights, for these vocabularies."""
+    made = presets.get(preset)()
+    torch.manual_seed(3)
+    model = build(made.model, tokenizers, shared=False, loss=made.loss).eval()
+    return Served(name, Translator(model, tokenizers, made.decode), "step-0", "0" * 64)
 
 
 @pytest.fixture(scope="session")

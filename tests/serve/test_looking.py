@@ -4,18 +4,14 @@ refused with a reason."""
 from collections.abc import Iterator
 
 import pytest
-import torch
 
 from heedful.decoding.translator import Translator
-from heedful.models.building import build
-from heedful.registry import presets
 from heedful.seeing.attention import look
-from heedful.serve.loading import Served
 from heedful.text.labels import LabelTokenizer
 from heedful.text.two_texts import TwoTextsTokenizer
 from heedful.text.words import Words
 
-from .conftest import Running, running
+from .conftest import Running, running, untrained
 
 TEXT, TWO = "the cow ate the hay", "the cow ate\tit was hungry"
 PRESETS = {
@@ -26,20 +22,14 @@ PRESETS = {
 }
 
 
-def untrained(name: str) -> Served:
-    preset = presets.get(PRESETS[name])()
-    words = TwoTextsTokenizer(Words().train([TEXT, TWO]))
-    tokenizers = {"inputs": words, "targets": LabelTokenizer(["no", "yes"])}
-    if name == "none":
-        tokenizers = {"targets": words.plain}
-    torch.manual_seed(3)
-    model = build(preset.model, tokenizers, shared=False, loss=preset.loss).eval()
-    return Served(name, Translator(model, tokenizers, preset.decode), "step-0", "0" * 64)
-
-
 @pytest.fixture(scope="module")
 def judges() -> Iterator[tuple[Running, dict[str, Translator]]]:
-    served = [untrained(name) for name in PRESETS]
+    words = TwoTextsTokenizer(Words().train([TEXT, TWO]))
+    labels = {"inputs": words, "targets": LabelTokenizer(["no", "yes"])}
+    served = [
+        untrained(name, preset, labels if name != "none" else {"targets": words.plain})
+        for name, preset in PRESETS.items()
+    ]
     with running(served) as server:
         yield server, {one.name: one.translator for one in served}
 

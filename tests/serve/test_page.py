@@ -53,7 +53,7 @@ def test_a_translation_appears_as_it_is_decoded(page, serving: Serving, pairs) -
                    }).observe(said, { childList: true, subtree: true, attributes: true });
                  });
                  document.getElementById("text").value = text;
-                 document.getElementById("translate").click();
+                 document.getElementById("decode").click();
                  await over;
                  return seen;
                }""",
@@ -70,7 +70,7 @@ def test_html_in_a_translation_stays_words(opened) -> None:
     expect(opened.locator("#attention")).to_contain_text("script")
     opened.click("#see-beams")
     expect(opened.locator("#beams")).not_to_be_empty()
-    assert opened.title() == "heedful"
+    assert opened.title() == "heedful: translate"
     assert opened.locator("#said *, #attention script, #beams script").count() == 0
 
 

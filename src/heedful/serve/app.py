@@ -63,7 +63,7 @@ def make_app(
     app = FastAPI(
         title="heedful",
         version=__version__,
-        description="Translate text with the models of some runs.",
+        description="Translate, label or continue text with the models of some runs.",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -185,6 +185,8 @@ def _described(one: Served) -> dict[str, Any]:
     config = one.translator.config
     return {
         "name": one.name,
+        "task": one.task,
+        "texts": one.texts,
         "beam": config.beam,
         "alpha": config.alpha,
         "languages": list(one.languages),

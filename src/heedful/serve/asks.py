@@ -6,6 +6,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from heedful.serve.limits import Limits
+from heedful.serve.tasks import Task
 
 ALPHA = 5.0  # a stronger length penalty, or bonus, makes no sense and at some point no number
 SOMETHING = r"[^\s\x1c-\x1f]"  # there is nothing to see in a text without such a character
@@ -103,6 +104,8 @@ class Served(Shape):
     """A model that can be asked for by its name."""
 
     name: str
+    task: Task = Field(description="What it does with a text. Whatever it says is a `translation`.")
+    texts: int = Field(description="How many texts it reads: one, or two with a tab between.")
     beam: int
     alpha: float
     languages: list[str] = Field(description="Those it can be asked to write; often none.")

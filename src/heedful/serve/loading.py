@@ -9,10 +9,13 @@ from heedful.config import vary
 from heedful.decoding.translator import Translator
 from heedful.distributed.processes import pick_device
 from heedful.errors import UsageError
+from heedful.models.skip_gram import SkipGram
 from heedful.runs.loading import load_model
+from heedful.serve.tasks import Task, task
 from heedful.text.music import MusicTokenizer
 from heedful.text.pictures import PictureTokenizer
 from heedful.text.tagged import TaggedTokenizer
+from heedful.text.two_texts import TwoTextsTokenizer
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,12 @@ class Served:
 
     def __post_init__(self) -> None:
         """What a model of pictures or of music reads may be the name of a file: no request may
-        name any here."""
+        name any here. And a model must have something to say."""
+        if isinstance(self.translator.model, SkipGram):
+            raise UsageError(
+                f"'{self.name}' has vectors of words and writes no text: it cannot be served. Use "
+                "heedful vectors"
+            )
         if any(isinstance(one, MusicTokenizer) for one in self.translator.tokenizers.values()):
             raise UsageError(
                 f"'{self.name}' reads music from files, and a request must not reach the files of "
@@ -37,6 +45,16 @@ class Served:
                 f"'{self.name}' reads pictures from files, and a request must not reach the files "
                 "of this machine: it cannot be served. Use heedful decode"
             )
+
+    @property
+    def task(self) -> Task:
+        """What it does with a text."""
+        return task(self.translator.tokenizers)
+
+    @property
+    def texts(self) -> int:
+        """How many it reads at a time: one, or two with a tab between."""
+        return 2 if isinstance(self.translator.tokenizers.get("inputs"), TwoTextsTokenizer) else 1
 
     @property
     def languages(self) -> tuple[str, ...]:

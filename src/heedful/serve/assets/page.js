@@ -1,14 +1,23 @@
 "use strict";
 
-// The page of a server: what is typed is translated while one watches. Whatever comes from the
-// server is shown as text, never as markup.
+// The page of a server: what is typed is translated, labelled or continued while one watches.
+// Whatever comes from the server is shown as text, never as markup.
 (function () {
   const AGAIN = 2000; // milliseconds until a lost server is looked for again
-  const PAUSE = 400; // after the last key, until what is typed is translated
+  const PAUSE = 400; // after the last key, until what is typed is decoded
+
+  // What each task is called: on its button, above what is typed (and in it, while it is empty),
+  // above what is said, and above what else could be said.
+  const WORDS = {
+    translate: ["Translate", "Text", "A text to translate", "Translation", "Other translations"],
+    classify: ["Classify", "Text", "A text to label", "Label", "Other labels"],
+    continue: ["Continue", "Beginning", "How it begins", "Continued", "Other continuations"],
+    answer: ["Answer", "Symbols", "Numbers with spaces between: 1 0 1", "Answer", "Other answers"],
+  };
 
   const $ = (id) => document.getElementById(id);
   const models = new Map();
-  let running = null; // what can stop the translation that is under way
+  let running = null; // what can stop the decoding that is under way
   let latest = null; // the text and settings that are shown
   let typing = 0;
   let searching = 0;
@@ -105,6 +114,8 @@
   function chosen() {
     const model = models.get($("model").value);
     if (!model) return;
+    call(WORDS[model.task]);
+    $("second-text").hidden = model.texts < 2;
     $("beam").value = model.beam;
     $("alpha").value = model.alpha;
     $("to").replaceChildren(...model.languages.map((name) => new Option(name, name)));
@@ -112,7 +123,22 @@
     for (const id of ["see-attention"]) $(id).hidden = !model.attends;
   }
 
-  // ---- translating
+  function call([task, text, example, said, others]) {
+    document.title = `heedful: ${task.toLowerCase()}`;
+    $("decode").textContent = task;
+    $("text-label").textContent = text;
+    $("text").placeholder = example;
+    $("said-label").textContent = said;
+    $("others-title").textContent = others;
+  }
+
+  // ---- decoding
+
+  // Two texts have a tab between them.
+  function given() {
+    const second = $("second-text").hidden ? "" : $("second").value;
+    return second ? `${$("text").value}\t${second}` : $("text").value;
+  }
 
   function settings() {
     const number = (id) => ($(id).value === "" ? undefined : Number($(id).value));
@@ -125,11 +151,11 @@
     };
   }
 
-  async function translate() {
+  async function decode() {
     clearTimeout(typing);
     if (running) running.abort();
     const mine = (running = new AbortController());
-    const asked = { text: $("text").value, ...settings() };
+    const asked = { text: given(), ...settings() };
     const said = $("said");
     fold();
     said.dataset.state = "growing";
@@ -153,7 +179,7 @@
     } catch (error) {
       if (mine === running) {
         said.dataset.state = "failed";
-        failed(error, translate);
+        failed(error, decode);
       }
     }
   }
@@ -216,10 +242,16 @@
     }
   }
 
+  // What goes on with a text has it in what it said, and reads that alone.
+  function passage(text, model) {
+    const said = $("said").textContent || undefined;
+    return models.get(model).task === "continue" ? { text: said || text } : { text, target: said };
+  }
+
   const see_attention = () =>
     see(
       "attention",
-      ({ text, model, to }) => ({ text, model, to, target: $("said").textContent || undefined }),
+      ({ text, model, to }) => ({ ...passage(text, model), model, to }),
       (place, found) => window.heedful.drawAttention(place, found),
     );
 
@@ -234,20 +266,22 @@
 
   function typed() {
     clearTimeout(typing);
-    typing = setTimeout(translate, PAUSE);
+    typing = setTimeout(decode, PAUSE);
   }
 
-  $("text").addEventListener("input", typed);
-  $("text").addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) translate();
-  });
-  $("translate").addEventListener("click", translate);
+  for (const id of ["text", "second"]) {
+    $(id).addEventListener("input", typed);
+    $(id).addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) decode();
+    });
+  }
+  $("decode").addEventListener("click", decode);
   $("model").addEventListener("change", () => {
     chosen();
-    if ($("text").value) translate();
+    if ($("text").value) decode();
   });
   for (const id of ["to", "beam", "alpha", "nbest"]) {
-    $(id).addEventListener("change", () => $("text").value && translate());
+    $(id).addEventListener("change", () => $("text").value && decode());
   }
   $("see-attention").addEventListener("click", see_attention);
   $("see-beams").addEventListener("click", see_beams);
