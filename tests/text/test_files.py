@@ -26,6 +26,10 @@ from heedful.text.subwords import Subwords
         ('{"format": 1, "kind": "symbols", "symbols": "x"}', "damaged vocabulary of symbols"),
         ('{"format": 1, "kind": "characters", "characters": 3}', "damaged"),
         ('{"format": 1, "kind": "subwords", "algorithm": "bpe", "tokenizer": {}}', "damaged"),
+        (
+            '{"format": 1, "kind": "two_texts", "plain": {"kind": "no"}}',
+            "damaged vocabulary of two_",
+        ),
         ('{"format": 1, "kind": "subwords", "algorithm": "x"}', ": there are no subwords"),
     ],
 )

@@ -2,9 +2,9 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from heedful.config import Choice
 from heedful.errors import HeedfulError
@@ -42,12 +42,7 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """What its file holds beside the kind: plain values that `from_json` reads back."""
-
-    @classmethod
-    @abstractmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The tokenizer that `to_json` wrote."""
+        """What its file holds beside the kind: plain values, read back by text/files.py."""
 
     def save(self, path: Path) -> None:
         """Write it as one JSON file, which `load` of text/files.py reads."""

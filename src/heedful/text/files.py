@@ -1,7 +1,9 @@
 """Vocabularies on disk: one JSON file each, told apart by its `kind`."""
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from heedful.errors import HeedfulError, nearest
 from heedful.text.base import FORMAT, Tokenizer
@@ -18,21 +20,18 @@ from heedful.text.tagged import TaggedTokenizer
 from heedful.text.two_texts import TwoTextsTokenizer
 from heedful.text.words import WordTokenizer
 
-KINDS: dict[str, type[Tokenizer]] = {
-    tokenizer.kind: tokenizer
-    for tokenizer in (
-        SubwordTokenizer,
-        ByteTokenizer,
-        CharacterTokenizer,
-        WordTokenizer,
-        SymbolTokenizer,
-        PictureTokenizer,
-        LabelTokenizer,
-        TwoTextsTokenizer,
-        PerformanceTokenizer,
-        ChoraleTokenizer,
-        MelodyTokenizer,
-    )
+KINDS: dict[str, Callable[[Mapping[str, Any]], Tokenizer]] = {
+    SubwordTokenizer.kind: SubwordTokenizer.from_json,
+    ByteTokenizer.kind: ByteTokenizer.from_json,
+    CharacterTokenizer.kind: CharacterTokenizer.from_json,
+    WordTokenizer.kind: WordTokenizer.from_json,
+    SymbolTokenizer.kind: SymbolTokenizer.from_json,
+    PictureTokenizer.kind: PictureTokenizer.from_json,
+    LabelTokenizer.kind: LabelTokenizer.from_json,
+    TwoTextsTokenizer.kind: lambda data: TwoTextsTokenizer(_made(data["plain"])),
+    PerformanceTokenizer.kind: PerformanceTokenizer.from_json,
+    ChoraleTokenizer.kind: ChoraleTokenizer.from_json,
+    MelodyTokenizer.kind: MelodyTokenizer.from_json,
 }
 
 
@@ -59,14 +58,19 @@ def load(path: Path) -> Tokenizer:
             f"format {FORMAT}. Use the heedful that wrote it, or prepare the data again"
         )
     try:
-        plain = KINDS[kind].from_json(data)
-        return TaggedTokenizer(plain, data["tags"]) if "tags" in data else plain
+        return _made(data)
     except HeedfulError as error:
         raise HeedfulError(f"{path}: {error}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise HeedfulError(
             f"{path} is a damaged vocabulary of {kind} ({error!r}). {_REMEDY}"
         ) from error
+
+
+def _made(data: Mapping[str, Any]) -> Tokenizer:
+    """By its kind; with tags beside, one of another's kind that has them too."""
+    plain = KINDS[data["kind"]](data)
+    return TaggedTokenizer(plain, data["tags"]) if "tags" in data else plain
 
 
 _REMEDY = "Prepare the data again, or give the file that was written as a vocabulary"

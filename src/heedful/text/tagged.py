@@ -97,10 +97,6 @@ class TaggedTokenizer(Tokenizer):
     def to_json(self) -> dict[str, Any]:
         return {**self.plain.to_json(), "tags": list(self.tags)}
 
-    @classmethod
-    def from_json(cls, data: Any) -> Self:
-        raise NotImplementedError("text/files.py makes it: the kind of the file is the other's")
-
     def _address(self, text: str) -> list[int]:
         return [self.tag(text.to)] if isinstance(text, Addressed) else []
 

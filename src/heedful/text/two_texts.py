@@ -1,9 +1,9 @@
 """Two texts as one: told apart by a tab in the text, and by an end symbol among the ids."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from heedful.errors import HeedfulError
 from heedful.text.base import Text, Tokenizer
@@ -62,13 +62,6 @@ class TwoTextsTokenizer(Tokenizer):
 
     def to_json(self) -> dict[str, Any]:
         return {"plain": {"kind": self.plain.kind, **self.plain.to_json()}}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        from heedful.text.files import KINDS  # which knows this kind too
-
-        plain = dict(data["plain"])
-        return cls(KINDS[plain.pop("kind")].from_json(plain))
 
 
 def _joined(parts: list[list[int]]) -> list[int]:
