@@ -11,6 +11,7 @@ import torch
 
 from heedful.bench.timing import Middle, free
 from heedful.errors import HeedfulError
+from heedful.viz.numbers import spoken
 
 Tell = Callable[[str], None]
 
@@ -104,19 +105,6 @@ def cells(rows: Sequence[Row], columns: Sequence[str]) -> list[tuple[str, ...]]:
         note = [row.note] if noted else []
         table.append((row.name, spoken(row.value), spoken(row.spread), row.unit, *found, *note))
     return table
-
-
-def spoken(value: Any) -> str:
-    """
-    >>> spoken(None), spoken(1234567.8), spoken(0.01234), spoken("x"), spoken(3)
-    ('', '1,234,568', '0.0123', 'x', '3')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        near = 0.0 if abs(value) < 1e-9 else value
-        return f"{near:,.0f}" if abs(near) >= 1_000 else f"{near:.3g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _value(row: Row) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 from heedful.claims.base import Claim, claims
 from heedful.claims.runner import Record, read_records
 from heedful.claims.speeds import speeds
+from heedful.viz.numbers import spoken, spread
 
 HEAD = """# Results
 
@@ -69,26 +70,17 @@ def aimed_at(made: Record) -> list[str]:
     return [name for name in dict.fromkeys(names) if name in made["measured"]]
 
 
-def spoken(number: dict[str, Any]) -> str:
-    """A mean, with the lowest and highest of the seeds where there are several."""
-    if number["value"] is None:
-        return "not a number"
-    if len(number["by_seed"]) < 2 or number["low"] is None:
-        return f"{number['value']:.4g}"
-    return f"{number['value']:.4g} ({number['low']:.4g} to {number['high']:.4g})"
-
-
 def _row(*cells: str) -> str:
     safe = [cell.replace("|", r"\|") for cell in cells]
     return f"| {' | '.join(safe)} |"
 
 
 def _measured(name: str, made: Record) -> str:
-    return f"{name} {spoken(made['measured'][name])}"
+    return f"{name} {spread(made['measured'][name])}"
 
 
 def _baseline(baseline: Record) -> str:
-    here = "" if baseline["value"] is None else f"{baseline['value']:.4g}"
+    here = spoken(baseline["value"], digits=4)
     absent = "not measured" if baseline["number"] else ""
     figures = ", ".join(part for part in (here or absent, baseline["published"]) if part)
     return f"{baseline['name']}: {figures}"
@@ -115,7 +107,7 @@ def _section(made: Record) -> str:
         "",
         "| measured | value |",
         "|---|---|",
-        *(_row(name, spoken(number)) for name, number in made["measured"].items()),
+        *(_row(name, spread(number)) for name, number in made["measured"].items()),
     ]
     return "\n".join(lines)
 

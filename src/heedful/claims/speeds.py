@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from heedful.errors import HeedfulError
+from heedful.viz.numbers import spoken
 
 Bench = dict[str, Any]
 
@@ -51,18 +52,10 @@ def _settings(settings: Bench, within: str = "") -> Iterable[str]:
         if isinstance(value, dict):
             yield from _settings(value, f"{within}{name}.")
         else:
-            yield f"{within}{name} {_spoken(value)}"
+            yield f"{within}{name} {spoken(value)}"
 
 
 def _cells(row: Bench) -> list[str]:
     if row["value"] is None:
         return [row["name"], row.get("note", ""), "", row["unit"]]
-    return [row["name"], _spoken(row["value"]), _spoken(row["spread"]), row["unit"]]
-
-
-def _spoken(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return [row["name"], spoken(row["value"]), spoken(row["spread"]), row["unit"]]

@@ -91,7 +91,7 @@ def compare(
 
 def told(report: dict[str, Any]) -> str:
     """The scores as a table."""
-    from heedful.compare.page import spread
+    from heedful.viz.numbers import spread
 
     names = [n for n in report["rows"][0]["metrics"] if n != "seconds"]
     rows = [("preset", "parameters", "steps", *names)]

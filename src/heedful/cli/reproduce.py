@@ -71,10 +71,11 @@ def reproduce(
         raise UsageError("--only takes arms of one CLAIM, as in: CLAIM --only ours,theirs")
     load_plugins(plugin)
     from heedful.claims.base import Context, claims
-    from heedful.claims.report import report, spoken
+    from heedful.claims.report import report
     from heedful.claims.runner import RUNS, reproduce_part
     from heedful.claims.runner import reproduce as measure
     from heedful.runs.durable import write_file
+    from heedful.viz.numbers import spread
 
     names = claims.names() if all_ else [name] if name is not None else []
     for wanted in names:
@@ -98,7 +99,7 @@ def reproduce(
         if json:
             say_json({"claim": name, "only": list(arms), "measured": part})
         else:
-            say(columns([(key, spoken(number)) for key, number in part.items()]))
+            say(columns([(key, spread(number)) for key, number in part.items()]))
         names = []
     made = []
     for wanted in names:

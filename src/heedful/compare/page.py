@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from heedful.viz.curves import Curve, curves
+from heedful.viz.numbers import spread
 from heedful.viz.page import page, table
 
 AXES = {"step": "steps", "tokens": "target tokens", "seconds": "seconds of training"}
@@ -59,14 +60,6 @@ def _cells(row: dict[str, Any], names: list[str]) -> list[str]:
         f"{row['metrics']['tokens_per_second']['value']:,.0f}",
         f"{row['metrics']['seconds']['value']:,.1f}",
     ]
-
-
-def spread(number: dict[str, Any]) -> str:
-    """A mean and, where there are several, what it lies between: `31.4 (30.9 to 31.8)`."""
-    text = f"{number['value']:.4g}"
-    if len(number["by_seed"]) > 1:
-        text += f" ({number['low']:.4g} to {number['high']:.4g})"
-    return text
 
 
 def _lines(report: dict[str, Any], axis: str, value: str) -> dict[str, Curve]:
