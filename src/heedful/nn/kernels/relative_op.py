@@ -1,6 +1,7 @@
 """Relative attention as one operation with gradients, of kernels whose tile sizes are numbers here.
 
-B batch, H heads, L length, E per head, R distances.
+Queries, keys and values may lie in memory as a projection leaves them, heads beside each other;
+what is read and all gradients are written so. B batch, H heads, L length, E per head, R distances.
 """
 
 import math
@@ -53,17 +54,8 @@ def attend(
 ) -> Float[Tensor, "B H L E"]:
     """What each query reads of the keys in its span, `seen`; `seen_by` are the spans of queries
     that may see a key. Row r of `rows` is for distance r - back."""
-    out, _ = relative_forward(
-        q.contiguous(),
-        k.contiguous(),
-        v.contiguous(),
-        rows.contiguous(),
-        seen,
-        seen_by,
-        back,
-        clipped,
-        causal,
-    )
+    q, k, v = (_in_one_piece(x) for x in (q, k, v))
+    out, _ = relative_forward(q, k, v, rows.contiguous(), seen, seen_by, back, clipped, causal)
     return out
 
 
@@ -80,11 +72,11 @@ def relative_forward(
     causal: bool,
 ) -> tuple[Tensor, Tensor]:
     """The output, and the level of each query's scores, [B, H, L]."""
-    out = torch.empty_like(q)
+    out = _beside(q)
     level = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     tiles = _fitting(q, TUNING.forward)
     torch.library.wrap_triton(forward)[_grid(q, tiles)](
-        q, k, v, rows, seen, out, level,
+        q, k, v, rows, seen, out, level, *_strides(q, k, v, out),
         _scale(q) / math.log(2), *_numbers(q, rows, back), **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return out, level
@@ -106,19 +98,19 @@ def relative_backward(
     causal: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients by q, k, v and rows."""
-    dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+    dq, dk, dv = _beside(q), _beside(k), _beside(v)
     drows = torch.zeros(rows.shape, dtype=torch.float32, device=q.device)
     delta = torch.empty_like(level)
     numbers = (_scale(q) / math.log(2), _scale(q), *_numbers(q, rows, back))
     tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries)[_grid(q, tiles)](
         q, k, v, rows, seen, out, level, dout, dq, drows, delta,
-        *numbers, **_constants(q, tiles, clipped, causal),
+        *_strides(q, k, v, out, dout, dq), *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys)[_grid(q, tiles)](
         q, k, v, rows, seen, seen_by, level, delta, dout, dk, dv,
-        *numbers, **_constants(q, tiles, clipped, causal),
+        *_strides(q, k, v, dout, dk, dv), *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return dq, dk, dv, drows.to(rows.dtype)
 
@@ -130,11 +122,26 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) 
 
 
 def _backward(ctx: Any, dout: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-    slopes = relative_backward(dout.contiguous(), *ctx.saved_tensors, *ctx.settings)
+    slopes = relative_backward(_in_one_piece(dout), *ctx.saved_tensors, *ctx.settings)
     return (*slopes, None, None, None, None, None)
 
 
 relative_forward.register_autograd(_backward, setup_context=_remember)
+
+
+def _in_one_piece(x: Tensor) -> Tensor:
+    """The same tensor if the channels of each head lie beside each other; else a copy."""
+    return x if x.stride(3) == 1 else x.contiguous()
+
+
+def _beside(like: Tensor) -> Tensor:
+    """An empty tensor of the same shape, heads of a token beside each other."""
+    batch, heads, length, width = like.shape
+    return like.new_empty(batch, length, heads, width).transpose(1, 2)
+
+
+def _strides(*tensors: Tensor) -> tuple[int, ...]:
+    return tuple(stride for x in tensors for stride in x.stride()[:3])
 
 
 def _fitting(q: Tensor, tiles: Tiles) -> Tiles:

@@ -51,26 +51,34 @@ def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.con
 def queries(
     q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, out_ptr, level_ptr, dout_ptr,
     dq_ptr, dtable_ptr, delta_ptr,
+    q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
+    out_row, out_head, out_place, dout_row, dout_head, dout_place, dq_row, dq_head, dq_place,
     scale, by_scale, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """dq, each program's share of dtable, and delta, which the keys' pass needs."""
-    first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
-    row, base = head // heads * length * 2, head.to(tl.int64) * length * WIDTH
-    line = head.to(tl.int64) * length
-    table = table_ptr + head % heads * rows * WIDTH
-    dtable = dtable_ptr + head % heads * rows * WIDTH
-    q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    dout = tokens(dout_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    out = tokens(out_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
+    head = tl.program_id(1) % heads
+    line = (row * heads + head) * length
+    table = table_ptr + head * rows * WIDTH
+    dtable = dtable_ptr + head * rows * WIDTH
+    q = tokens(q_ptr + row * q_row + head * q_head, first, length, q_place, WIDTH, BLOCK, COLUMNS)
+    dout = tokens(
+        dout_ptr + row * dout_row + head * dout_head, first, length, dout_place,
+        WIDTH, BLOCK, COLUMNS,
+    )  # fmt: skip
+    out = tokens(
+        out_ptr + row * out_row + head * out_head, first, length, out_place,
+        WIDTH, BLOCK, COLUMNS,
+    )  # fmt: skip
     level = numbers(level_ptr + line, first, length, 0.0, BLOCK)
-    start, end = ends(seen_ptr + row, first, length, BLOCK)
+    start, end = ends(seen_ptr + row * length * 2, first, length, BLOCK)
     delta = tl.sum(dout.to(tl.float32) * out.to(tl.float32), 1)
     at = first + tl.arange(0, BLOCK)
     tl.store(delta_ptr + line + at, delta, mask=at < length)
-    k_ptr += base
-    v_ptr += base
+    k_ptr += row * k_row + head * k_head
+    v_ptr += row * v_row + head * v_head
 
     begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
     if CAUSAL:
@@ -86,8 +94,8 @@ def queries(
     if CLIPPED:
         bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
     for j in range(begin, near, BLOCK):
-        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
             q, bias, k, v, dout, delta, level, start, end, first, j, scale,
             BLOCK, CAUSAL, PRECISION,
@@ -105,8 +113,8 @@ def queries(
     for j in range(near, far, BLOCK):
         ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
-        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
             q, by_key(low, high, BLOCK), k, v, dout, delta, level, start, end,
             first, j, scale, BLOCK, CAUSAL, PRECISION,
@@ -135,8 +143,8 @@ def queries(
         if CLIPPED:
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
         for j in range(far, stop, BLOCK):
-            k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-            v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+            k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
+            v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
             slope = _slope(
                 q, bias, k, v, dout, delta, level, start, end, first, j, scale,
                 BLOCK, CAUSAL, PRECISION,
@@ -146,4 +154,7 @@ def queries(
         if CLIPPED:
             dq += sums[:, None] * last[None, :]
             _add_end(dtable, rows - 1, sums, q, by_scale, WIDTH, COLUMNS)
-    put(dq_ptr + base, dq * by_scale, first, length, WIDTH, BLOCK, COLUMNS)
+    put(
+        dq_ptr + row * dq_row + head * dq_head, dq * by_scale, first, length, dq_place,
+        WIDTH, BLOCK, COLUMNS,
+    )  # fmt: skip

@@ -27,24 +27,30 @@ def product(a, b, PRECISION: tl.constexpr):
 
 @triton.jit
 @no_type_check
-def tokens(pointer, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):
+def tokens(
+    pointer, first, length, stride,
+    WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
     """Vectors of BLOCK tokens, [BLOCK, COLUMNS]; zeros beyond the last."""
     at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
     mask = (at < length)[:, None]
     if WIDTH < COLUMNS:
         mask = mask & (column < WIDTH)[None, :]
-    return tl.load(pointer + at[:, None] * WIDTH + column[None, :], mask=mask, other=0.0)
+    return tl.load(pointer + at[:, None] * stride + column[None, :], mask=mask, other=0.0)
 
 
 @triton.jit
 @no_type_check
-def put(pointer, x, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):
+def put(
+    pointer, x, first, length, stride,
+    WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
     """Write vectors of BLOCK tokens."""
     at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
     mask = (at < length)[:, None]
     if WIDTH < COLUMNS:
         mask = mask & (column < WIDTH)[None, :]
-    place = pointer + at[:, None] * WIDTH + column[None, :]
+    place = pointer + at[:, None] * stride + column[None, :]
     tl.store(place, x.to(pointer.dtype.element_ty), mask=mask)
 
 
