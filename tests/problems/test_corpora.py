@@ -21,7 +21,6 @@ from heedful.data.preparation import Prepared, prepare, source_of
 from heedful.data.progress import Progress
 from heedful.data.sources import Download, fetch
 from heedful.errors import HeedfulError, UsageError
-from heedful.problems import corpora
 from heedful.problems.base import TEST, TRAIN, VALID
 from heedful.problems.corpora import Corpus, aligned, interleaved
 from heedful.problems.tatoeba import bucket_of
@@ -169,7 +168,7 @@ def small(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.delenv("HEEDFUL_MIRROR", raising=False)
-    monkeypatch.setattr(corpora, "fetch", fetch_small)
+    monkeypatch.setattr("heedful.problems.published.fetch", fetch_small)
     return server
 
 

@@ -163,7 +163,7 @@ class TestPublished:
         problem = problems.get("music_piano_midi")()
         files = {name: REAL / name for name in names}
         assert sum(1 for _ in problem.pieces(VALID, files)) == 6
-        windows = list(problem._read(files, TEST, random.Random(0)))
+        windows = list(problem.read(files, TEST, random.Random(0)))
         sizes = [len(one["targets"].split()) for one in windows]
         assert max(sizes) == 2_047 and sizes.count(2_047) > len(sizes) / 2
 

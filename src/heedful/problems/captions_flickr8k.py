@@ -12,18 +12,17 @@ import zipfile
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from heedful.data.archives import read_lines
-from heedful.data.progress import Progress
-from heedful.data.sources import Download, Examples, fetch
+from heedful.data.sources import Download
 from heedful.errors import HeedfulError
 from heedful.problems.base import TEST, TRAIN, VALID, Example
 from heedful.problems.captions import Captions
+from heedful.problems.published import Published
 from heedful.registry import problems
 from heedful.text.base import Text
 from heedful.text.pictures import MOST_BYTES, Pictures, Pixels, opened, written
@@ -38,12 +37,8 @@ _SMALL_SPLITS = {TRAIN: range(800), VALID: range(800, 900), TEST: range(900, 1_0
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedCaptions(Captions):
+class PublishedCaptions(Published, Captions):
     """Captions whose pictures must be fetched first."""
-
-    def downloads(self) -> tuple[Download, ...]:
-        """The files it is in."""
-        return ()
 
     @abstractmethod
     def captioned(
@@ -51,18 +46,7 @@ class PublishedCaptions(Captions):
     ) -> Iterable[tuple[Pixels, list[str]]]:
         """Every picture of a split, scaled, with its captions."""
 
-    def fetch(self, folder: Path, progress: Progress) -> Examples:
-        """Have every download in `folder`, or in the mirror; then examples can be read."""
-        files = {one.name: fetch(one, folder, progress) for one in self.downloads()}
-        return partial(self._read, files)
-
-    def examples(self, split: str, rng: random.Random) -> Iterator[Example]:
-        raise HeedfulError(
-            f"the examples of {type(self).__name__} are in files that must be fetched first: "
-            "heedful prepare does it"
-        )
-
-    def _read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
+    def read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
         for picture, captions in self.captioned(split, files):
             text = written(picture)
             for caption in captions:

@@ -1,18 +1,16 @@
-"""Published corpora of translations: fetched when they are prepared, then read where they lie."""
+"""Published corpora of translations."""
 
 import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import ClassVar
 
-from heedful.data.progress import Progress
-from heedful.data.sources import Download, Examples, fetch
 from heedful.errors import HeedfulError, UsageError
-from heedful.problems.base import TEST, TRAIN, VALID, Example, Feature, Problem
+from heedful.problems.base import TEST, TRAIN, VALID, Example, Feature
+from heedful.problems.published import Published
 from heedful.text import bytes, chars, words  # noqa: F401  (so that problem.text can name them)
 from heedful.text.base import Text
 from heedful.text.subwords import Subwords
@@ -21,7 +19,7 @@ Pairs = Iterator[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Corpus(Problem):
+class Corpus(Published):
     """Translation between two languages of a published corpus."""
 
     metrics: ClassVar[tuple[str, ...]] = ("bleu", "chrf", "exact_match")
@@ -58,29 +56,14 @@ class Corpus(Problem):
         return {TRAIN: None, VALID: None, TEST: None}
 
     @abstractmethod
-    def downloads(self) -> tuple[Download, ...]:
-        """The files it is in."""
-
-    @abstractmethod
     def pairs(self, split: str, files: Mapping[str, Path]) -> Pairs:
         """Source and target of every example; `files` are the downloads by their names."""
-
-    def fetch(self, folder: Path, progress: Progress) -> Examples:
-        """Have every download in `folder`, or in the mirror; then examples can be read."""
-        files = {one.name: fetch(one, folder, progress) for one in self.downloads()}
-        return partial(self._read, files)
-
-    def examples(self, split: str, rng: random.Random) -> Iterator[Example]:
-        raise HeedfulError(
-            f"the examples of {type(self).__name__} are in files that must be fetched first: "
-            "heedful prepare does it"
-        )
 
     def both(self, read: Callable[[str], Iterator[str]], name: str) -> Pairs:
         """The two sides of what `name` names, each read by its language."""
         return aligned(read(self.source), read(self.target), name)
 
-    def _read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
+    def read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
         for source, target in self.pairs(split, files):
             yield {"inputs": source, "targets": target}
 

@@ -3,23 +3,21 @@
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from heedful.data.progress import Progress
-from heedful.data.sources import Examples, fetch
-from heedful.errors import HeedfulError
-from heedful.problems.base import TEST, TRAIN, VALID, Example, Feature, Problem
+from heedful.data.sources import Download
+from heedful.problems.base import TEST, TRAIN, VALID, Example, Feature
 from heedful.problems.glue import Cola, InColumns, Sst2
 from heedful.problems.language_modelling import Wikitext2
+from heedful.problems.published import Published
 from heedful.registry import problems
 from heedful.text.base import Text
 from heedful.text.subwords import Subwords
 
 
 @dataclass(frozen=True, kw_only=True)
-class ElmoText(Problem):
+class ElmoText(Published):
     """Sentences without labels, for a language model that classifiers begin from: the training
     texts of SST-2 and CoLA, and WikiText-2 cut after full stops."""
 
@@ -37,17 +35,9 @@ class ElmoText(Problem):
     def sizes(self) -> dict[str, int | None]:
         return {TRAIN: None, VALID: None, TEST: None}
 
-    def fetch(self, folder: Path, progress: Progress) -> Examples:
-        """Have every download in `folder`, or in the mirror; then examples can be read."""
-        wanted = [*(one for task in self.tasks for one in task().downloads())]
-        wanted += Wikitext2().downloads()
-        files = {one.name: fetch(one, folder, progress) for one in wanted}
-        return partial(self.read, files)
-
-    def examples(self, split: str, rng: random.Random) -> Iterator[Example]:
-        raise HeedfulError(
-            "the text of ElmoText is in files that must be fetched first: heedful prepare does it"
-        )
+    def downloads(self) -> tuple[Download, ...]:
+        of_tasks = (one for task in self.tasks for one in task().downloads())
+        return (*of_tasks, *Wikitext2().downloads())
 
     def read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
         """The texts of a split. No test of a task is in any of them."""

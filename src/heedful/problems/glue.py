@@ -11,17 +11,16 @@ import random
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from heedful.data.archives import read_lines
-from heedful.data.progress import Progress
-from heedful.data.sources import Download, Examples, fetch
+from heedful.data.sources import Download
 from heedful.errors import HeedfulError, UsageError
 from heedful.problems.base import TEST, TRAIN, VALID, Example
 from heedful.problems.classification import Classification, joined
 from heedful.problems.own_files import place_of
+from heedful.problems.published import Published
 from heedful.registry import problems
 
 _URL = "https://dl.fbaipublicfiles.com/glue/data/"
@@ -37,7 +36,7 @@ def _file(task: str, part: str, sha256: str, size: int) -> Download:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Glue(Classification):
+class Glue(Published, Classification):
     """A task of GLUE."""
 
     names: ClassVar[tuple[str, ...]] = ("0", "1")
@@ -51,26 +50,10 @@ class Glue(Classification):
             raise UsageError(f"problem.share must be over 0 and at most 1, got {self.share}")
 
     @abstractmethod
-    def downloads(self) -> tuple[Download, ...]:
-        """The files it is in."""
-
-    @abstractmethod
     def rows(self, part: str, files: Mapping[str, Path]) -> Iterator[Row]:
         """All of GLUE's own part, train or dev; `files` are the downloads by their names."""
 
-    def fetch(self, folder: Path, progress: Progress) -> Examples:
-        """Have every download in `folder`, or in the mirror; then examples can be read."""
-        files = {one.name: fetch(one, folder, progress) for one in self.downloads()}
-        return partial(self.read, files)
-
-    def examples(self, split: str, rng: random.Random) -> Iterator[Example]:
-        raise HeedfulError(
-            f"the examples of {type(self).__name__} are in files that must be fetched first: "
-            "heedful prepare does it"
-        )
-
     def read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
-        """The examples of a split."""
         for texts, label in self.rows("dev" if split == TEST else "train", files):
             text = joined(tuple(text.strip() for text in texts))
             if split == TEST or self._split(text) == split:

@@ -11,16 +11,15 @@ import random
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from heedful.data.archives import read_lines
-from heedful.data.progress import Progress
-from heedful.data.sources import Download, Examples, fetch
+from heedful.data.sources import Download
 from heedful.errors import HeedfulError, UsageError
 from heedful.problems.base import TEST, TRAIN, VALID, Example, Feature, Problem
 from heedful.problems.own_files import place_of
+from heedful.problems.published import Published
 from heedful.registry import problems
 from heedful.text.base import Text
 from heedful.text.bytes import Bytes
@@ -81,29 +80,14 @@ class LongText(Problem):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedText(LongText):
+class PublishedText(Published, LongText):
     """A long text that others publish."""
-
-    @abstractmethod
-    def downloads(self) -> tuple[Download, ...]:
-        """The files it is in."""
 
     @abstractmethod
     def lines(self, split: str, files: Mapping[str, Path]) -> Iterator[str]:
         """The lines of a split; `files` are the downloads by their names."""
 
-    def fetch(self, folder: Path, progress: Progress) -> Examples:
-        """Have every download in `folder`, or in the mirror; then examples can be read."""
-        files = {one.name: fetch(one, folder, progress) for one in self.downloads()}
-        return partial(self._read, files)
-
-    def examples(self, split: str, rng: random.Random) -> Iterator[Example]:
-        raise HeedfulError(
-            f"the text of {type(self).__name__} is in files that must be fetched first: "
-            "heedful prepare does it"
-        )
-
-    def _read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
+    def read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
         for piece in self.pieces(self.lines(split, files)):
             yield {"targets": piece}
 

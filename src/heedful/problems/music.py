@@ -10,15 +10,13 @@ import random
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from heedful.data.progress import Progress
-from heedful.data.sources import Download, Examples, fetch
 from heedful.errors import HeedfulError, UsageError
 from heedful.problems.base import TEST, TRAIN, VALID, Example, Feature, Problem
 from heedful.problems.own_files import place_of
+from heedful.problems.published import Published
 from heedful.registry import problems
 from heedful.text import midi
 from heedful.text.base import Text
@@ -158,28 +156,13 @@ class FolderPerformance(Performances):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedPerformances(Performances):
+class PublishedPerformances(Published, Performances):
     """Performances that others publish, with splits of their own."""
-
-    def downloads(self) -> tuple[Download, ...]:
-        """The files they are in."""
-        return ()
 
     @abstractmethod
     def pieces(self, split: str, files: Mapping[str, Path]) -> Iterator[list[Note]]:
         """The pieces of a split; `files` are the downloads by their names."""
 
-    def fetch(self, folder: Path, progress: Progress) -> Examples:
-        """Have every download in `folder`, or in the mirror; then examples can be read."""
-        files = {one.name: fetch(one, folder, progress) for one in self.downloads()}
-        return partial(self._read, files)
-
-    def examples(self, split: str, rng: random.Random) -> Iterator[Example]:
-        raise HeedfulError(
-            f"the music of {type(self).__name__} is in files that must be fetched first: "
-            "heedful prepare does it"
-        )
-
-    def _read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
+    def read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
         for notes in self.pieces(split, files):
             yield from self.examples_of(split, [notes], rng)

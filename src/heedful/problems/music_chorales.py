@@ -9,15 +9,14 @@ import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from heedful.data.archives import read_lines
-from heedful.data.progress import Progress
-from heedful.data.sources import Download, Examples, fetch
+from heedful.data.sources import Download
 from heedful.errors import HeedfulError
 from heedful.problems.base import TRAIN, Example
 from heedful.problems.music import Music
+from heedful.problems.published import Published
 from heedful.registry import problems
 from heedful.text.base import Text
 from heedful.text.chorale import REST, VOICES, Chorale, transposed
@@ -39,7 +38,7 @@ CHORALES = Download(
 
 @problems.register("music_jsb_chorales")
 @dataclass(frozen=True, kw_only=True)
-class JsbChorales(Music):
+class JsbChorales(Published, Music):
     """Bach's chorales, four voices at every sixteenth: 229 pieces, 76 and 77 to judge by."""
 
     piece: int = 1_025  # 256 sixteenths of four voices, and the end
@@ -49,17 +48,11 @@ class JsbChorales(Music):
     def text(self) -> Text:
         return Chorale()
 
-    def fetch(self, folder: Path, progress: Progress) -> Examples:
-        """Have the chorales in `folder`, or in the mirror; then examples can be read."""
-        return partial(self._read, fetch(CHORALES, folder, progress))
+    def downloads(self) -> tuple[Download, ...]:
+        return (CHORALES,)
 
-    def examples(self, split: str, rng: random.Random) -> Iterator[Example]:
-        raise HeedfulError(
-            "the chorales are in a file that must be fetched first: heedful prepare does it"
-        )
-
-    def _read(self, path: Path, split: str, rng: random.Random) -> Iterator[Example]:
-        for grid in chorales(path)[split]:
+    def read(self, files: Mapping[str, Path], split: str, rng: random.Random) -> Iterator[Example]:
+        for grid in chorales(files[CHORALES.name])[split]:
             for _ in range(self.copies if split == TRAIN else 1):
                 by = rng.randint(-self.transpose, self.transpose) if split == TRAIN else 0
                 symbols = [pitch for row in transposed(grid, by) for pitch in row]
