@@ -113,11 +113,7 @@ class GNMT(nn.Module):
         seen = self.bottom(self.dropout(x), at, source, first, memory=memory["bottom"])
         x, context = seen.out, seen.context
         if self.context == "current":
-            alignment = self.bottom.alignment
-            keys = memory["bottom"]["keys"].once(lambda: alignment.prepare(source))
-            scene = alignment.scene(keys, source.at, at)
-            context, weights, _ = alignment(x, scene, alignment.fresh(x, scene))
-            alignment.tell(weights, source.at)
+            context = self.bottom.alignment.look(x, at, source, memory["bottom"])
         for number, layer in enumerate(self.upper, start=1):
             start = None if starts is None else starts[number]
             read = torch.cat([self.dropout(x), context], -1)

@@ -127,10 +127,7 @@ class RNNSearch(nn.Module):
         said: Tensor | None = None
         if isinstance(self.decoder, RecurrentStack):
             out, _ = self.decoder(x, at, starts, memory)
-            keys = memory["keys"].once(lambda: self.alignment.prepare(source))
-            scene = self.alignment.scene(keys, source.at, at)
-            context, weights, _ = self.alignment(out, scene, self.alignment.fresh(x, scene))
-            self.alignment.tell(weights, source.at)
+            context = self.alignment.look(out, at, source, memory)
         else:
             x = self.dropout(x)
             feed = self.say if self.feed else None

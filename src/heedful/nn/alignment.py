@@ -16,6 +16,7 @@ from torch import Tensor
 from heedful.errors import UsageError
 from heedful.nn.attention import Encoded
 from heedful.nn.layout import Layout
+from heedful.nn.memory import FORGET, Memory
 from heedful.nn.scores import Known, Score
 from heedful.nn.telling import CROSS, Telling
 from heedful.nn.windows import Everywhere, Window
@@ -117,6 +118,16 @@ class Alignment(Telling):
         if after is not None:
             moved = after.reshape(rows, -1)
         return Looked(context, weights, (covered, moved))
+
+    def look(
+        self, q: Float[Tensor, "R Q D"], at: Layout, source: Encoded, memory: Memory = FORGET
+    ) -> Float[Tensor, "R Q C"]:
+        """What all queries see, at once: none may depend on what another saw. It is told."""
+        keys = memory["keys"].once(lambda: self.prepare(source))
+        scene = self.scene(keys, source.at, at)
+        context, weights, _ = self(q, scene, self.fresh(q, scene))
+        self.tell(weights, source.at)
+        return context
 
     def tell(self, weights: Float[Tensor, "R Q K"], source: Layout) -> None:
         """Let whoever watches know, in the shape of attention with one head, [B, 1, C x Q, K]."""
