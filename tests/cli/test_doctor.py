@@ -83,8 +83,8 @@ def test_source_and_target_are_the_problem(heedful, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--preset", PRESET], "doctor needs a PROBLEM"),
-        ([PROBLEM], "doctor needs --preset NAME"),
+        (["--preset", PRESET], "no PROBLEM is named: give one"),
+        ([PROBLEM], "no preset is named: give --preset NAME"),
         (["--source", "a"], "--target FILE is missing"),
         ([PROBLEM, "--source", "a", "--target", "b"], f"so '{PROBLEM}' cannot be"),
         ([PROBLEM, "--preset", "transformer_tin"], "Close: transformer_tiny"),

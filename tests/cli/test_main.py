@@ -77,8 +77,11 @@ def test_every_command_has_help_with_an_example(heedful, verb: str) -> None:
         (["train", "--steps", "many"], "'--steps'"),
         (["train", "--steps", "0"], "'--steps'"),
         (["train", "x", "--preset", "y"], "train needs --out RUN"),
-        (["train", "--out", "r"], "train needs a PROBLEM"),
-        (["train", "algorithmic_reverse_binary40", "--out", "r"], "train needs --preset NAME"),
+        (["train", "--out", "r"], "no PROBLEM is named: give one"),
+        (
+            ["train", "algorithmic_reverse_binary40", "--out", "r"],
+            "no preset is named: give --preset NAME",
+        ),
         (["average", "r"], "one of --last N and --steps A,B"),
         (["average", "r", "--steps", "ten"], "--steps takes step numbers, got 'ten'"),
         (["decode", "r", "--nbest", "2"], "add --jsonl"),

@@ -12,6 +12,7 @@ from heedful.cli.options import (
     Device,
     Json,
     Plugins,
+    ProblemName,
     Settings,
     load_plugins,
     seed_numbers,
@@ -24,7 +25,7 @@ RUNS = Path("runs/compare")
 
 
 def compare(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="See: heedful list problems.")],
+    problem: ProblemName,
     presets: Annotated[
         str, typer.Option("--presets", metavar="A,B", help="What to compare: names, with commas.")
     ],

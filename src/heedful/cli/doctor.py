@@ -1,40 +1,34 @@
 """`heedful doctor`: what is so about the data and the run, before hours are spent."""
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heedful.cli import own_files
 from heedful.cli.options import (
     DATA,
+    AnyProblem,
     Data,
     Device,
     Json,
     Plugins,
+    PresetName,
     Settings,
     load_plugins,
-    split_settings,
 )
 from heedful.cli.progress import Progress
 from heedful.cli.screen import first, note, say, say_json
-from heedful.config import parse_settings, vary
-from heedful.errors import HeedfulError, UsageError
-from heedful.registry import presets, problems
+from heedful.cli.train import run_config
+from heedful.errors import HeedfulError
 
 if TYPE_CHECKING:
     from heedful.doctor.report import Report
-    from heedful.runs.config import RunConfig
 
 
 def doctor(
-    problem: Annotated[
-        str | None, typer.Argument(metavar="PROBLEM", help="See: heedful list problems.")
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option("--preset", metavar="NAME", help="See: heedful list presets.")
-    ] = None,
+    problem: AnyProblem = None,
+    preset: PresetName = None,
     source: own_files.Source = None,
     target: own_files.Target = None,
     pairs: own_files.Pairs = None,
@@ -94,7 +88,7 @@ def doctor(
     problem = own_files.problem_for(files, problem)
     if files:
         preset = preset or own_files.PRESET
-    config = _config(problem, preset, settings or (), files)
+    config = run_config(problem, preset, settings or (), files)
     from heedful.doctor.examination import examine
 
     progress = Progress()
@@ -108,26 +102,6 @@ def doctor(
         _write(html, report)
     if strict and report.counts["problem"]:
         raise HeedfulError(f"{report.summary()}. --strict asks for no problems")
-
-
-def _config(
-    problem: str | None, preset: str | None, settings: Iterable[str], files: Mapping[str, Any]
-) -> "RunConfig":
-    from heedful.runs.config import RunConfig
-
-    if problem is None:
-        raise UsageError(
-            "doctor needs a PROBLEM (see: heedful list problems), or --source FILE --target FILE"
-        )
-    if preset is None:
-        raise UsageError("doctor needs --preset NAME. See: heedful list presets")
-    of_problem, of_preset = split_settings(parse_settings(settings))
-    return RunConfig(
-        problem_name=problem,
-        problem=vary(problems.get(problem)(), {**files, **of_problem}),
-        preset_name=preset,
-        preset=vary(presets.get(preset)(), of_preset),
-    )
 
 
 def _write(path: Path, report: "Report") -> None:

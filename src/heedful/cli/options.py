@@ -12,6 +12,13 @@ from heedful.config import parse_settings, vary
 from heedful.errors import UsageError
 from heedful.registry import load_plugin, problems
 
+AnyProblem = Annotated[
+    str | None, typer.Argument(metavar="PROBLEM", help="See: heedful list problems.")
+]
+ProblemName = Annotated[str, typer.Argument(metavar="PROBLEM", help="See: heedful list problems.")]
+PresetName = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help="See: heedful list presets.")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

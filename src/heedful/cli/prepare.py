@@ -1,17 +1,23 @@
 """`heedful prepare`: a problem's vocabularies and shards, made once."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from heedful.cli.options import DATA, Data, Json, Plugins, Settings, load_plugins, problem_of
+from heedful.cli.options import (
+    DATA,
+    Data,
+    Json,
+    Plugins,
+    ProblemName,
+    Settings,
+    load_plugins,
+    problem_of,
+)
 from heedful.cli.progress import Progress
 from heedful.cli.screen import columns, say, say_json
 
 
 def prepare(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="See: heedful list problems.")],
+    problem: ProblemName,
     data: Data = DATA,
     settings: Settings = None,
     json: Json = False,

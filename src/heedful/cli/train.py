@@ -12,9 +12,11 @@ from heedful.cli.borrowed import numbers_of
 from heedful.cli.interactive import converse
 from heedful.cli.options import (
     DATA,
+    AnyProblem,
     Data,
     Device,
     Plugins,
+    PresetName,
     Settings,
     load_plugins,
     split_settings,
@@ -31,12 +33,8 @@ if TYPE_CHECKING:
 
 
 def train(
-    problem: Annotated[
-        str | None, typer.Argument(metavar="PROBLEM", help="See: heedful list problems.")
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option("--preset", metavar="NAME", help="See: heedful list presets.")
-    ] = None,
+    problem: AnyProblem = None,
+    preset: PresetName = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="RUN", help="The folder of the run.")
     ] = None,
@@ -174,10 +172,11 @@ def run_config(
 
     if problem is None:
         raise UsageError(
-            "train needs a PROBLEM (see: heedful list problems), or --source FILE --target FILE"
+            "no PROBLEM is named: give one (see: heedful list problems), or --source FILE "
+            "--target FILE"
         )
     if preset is None:
-        raise UsageError("train needs --preset NAME. See: heedful list presets")
+        raise UsageError("no preset is named: give --preset NAME. See: heedful list presets")
     of_problem, of_preset = split_settings(parse_settings(settings))
     return RunConfig(
         problem_name=problem,
