@@ -55,6 +55,18 @@ def test_what_is_played_is_what_was_performed(notes: list[Note]) -> None:
     assert len(there) == len(notes)
 
 
+def test_equal_music_has_equal_events_where_a_key_is_struck_while_it_is_down() -> None:
+    crossed = [Note(0.0, 0.04, 60, 50), Note(0.0, 0.03, 61, 50), Note(0.01, 0.03, 60, 50)]
+    said = tokenizer().said(performed(crossed))
+    assert said == "loud13 on60 on61 wait1 on60 wait2 off60 off61 wait1 off60"
+    assert performed(quantised(crossed)) == performed(crossed)
+    # Two that are struck together, of which the softer one would end later.
+    ends = [0.05, 0.05, 0.06, 0.05]
+    starts, loud = [0.0, 0.01, 0.01, 0.02], [50, 50, 1, 50]
+    made = [Note(s, e, 60, v) for s, e, v in zip(starts, ends, loud, strict=True)]
+    assert performed(quantised(made)) == performed(made)
+
+
 @settings(deadline=None, max_examples=50)
 @given(NOTES)
 def test_rounding_is_all_that_is_lost(notes: list[Note]) -> None:

@@ -90,13 +90,9 @@ def quantised(notes: Iterable[Note]) -> list[Note]:
 
     Of one key's notes that overlap, the first to begin is the first to end.
     """
-    sounds = _sounds(notes)
-    ends: dict[int, deque[int]] = {}
-    for end, pitch in sorted((end, pitch) for _, pitch, end, _ in sounds):
-        ends.setdefault(pitch, deque()).append(end)
     return sorted(
-        Note(start / STEPS, ends[pitch].popleft() / STEPS, pitch, _velocity(level))
-        for start, pitch, _, level in sounds
+        Note(start / STEPS, end / STEPS, pitch, _velocity(level))
+        for start, pitch, end, level in _sounds(notes)
     )
 
 
@@ -162,11 +158,15 @@ Sound = tuple[int, int, int, int]  # first step, pitch, last step, level
 
 
 def _sounds(notes: Iterable[Note]) -> list[Sound]:
-    """Notes in steps, as they are sorted for events."""
-    return sorted(
+    """Notes in steps, as they are sorted for events; a key's first to begin is its first to end."""
+    sounds = sorted(
         (_step(n.start), n.pitch, max(_step(n.end), _step(n.start) + 1), _level(n.velocity))
         for n in notes
     )
+    ends: dict[int, deque[int]] = {}
+    for end, pitch in sorted((end, pitch) for _, pitch, end, _ in sounds):
+        ends.setdefault(pitch, deque()).append(end)
+    return sorted((start, pitch, ends[pitch].popleft(), level) for start, pitch, _, level in sounds)
 
 
 def _step(seconds: float) -> int:
