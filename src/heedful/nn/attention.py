@@ -22,7 +22,9 @@ from heedful.nn.initial import linear
 from heedful.nn.kernels import Kernel, kernel
 from heedful.nn.kernels.blocks import missing
 from heedful.nn.kernels.dense import shared, weights
-from heedful.nn.kernels.relative import RELATIVE_KERNEL, refusal, relative, terms
+from heedful.nn.kernels.relative import RELATIVE_KERNEL, refusal, relative
+from heedful.nn.kernels.spanned import SPANS_KERNEL, spanned
+from heedful.nn.kernels.spanned import refusal as spans_refusal
 from heedful.nn.kernels.step import WIDEST, read_source, read_traced
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
@@ -31,6 +33,7 @@ from heedful.nn.pools import parse_pool
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight, sight
 from heedful.nn.slate import Slate
+from heedful.nn.spans import terms
 from heedful.nn.telling import CROSS, SELF
 from heedful.nn.turns import parse_turn
 
@@ -43,7 +46,7 @@ class AttentionConfig:
     bias: str = "none"  # none, alibi, bucket, shaw:16, shaw_keys:16, skew:512; self-attention only
     turn: str = "none"  # none, rotary; self-attention only
     pool: str = "none"  # none, strided:3, areas:4; self-attention only
-    kernel: str = "auto"  # auto, dense, fused, blocks, relative
+    kernel: str = "auto"  # auto, dense, fused, blocks, spans, relative
     head_dim: int = 0  # channels of a head; 0 for dim / heads
     kv_heads: int = 0  # heads of keys and values; 0 for as many as queries have
 
@@ -225,6 +228,8 @@ class Auto:
         dropout: float = 0.0,
     ) -> Tensor:
         name = self.choose(q.device.type, q.shape[2], dropout)
+        if name == "blocks" and not spans_refusal(q, sight, bias, dropout):
+            return spanned(q, k, v, sight, bias, dropout)
         return kernel(name, dropout)(q, k, v, sight, bias, dropout)
 
     def choose(self, device: str, queries: int, dropout: float) -> str:
@@ -258,11 +263,27 @@ class Insisting(Auto):
         return relative(q, k, v, sight, bias)
 
 
+class Spanning(Auto):
+    """The kernel for spans, or an error that says why not. Steps of decoding are left to others."""
+
+    def __call__(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        sight: Sight,
+        bias: Tensor | None = None,
+        dropout: float = 0.0,
+    ) -> Tensor:
+        if q.shape[2] <= self.few:
+            return super().__call__(q, k, v, sight, bias, dropout)
+        return spanned(q, k, v, sight, bias, dropout)
+
+
 def choice(name: str, dropout: float) -> Kernel:
     """The kernel that a setting names."""
-    if name == "auto":
-        return Auto()
-    return Insisting() if name == RELATIVE_KERNEL else kernel(name, dropout)
+    of_names = {"auto": Auto, RELATIVE_KERNEL: Insisting, SPANS_KERNEL: Spanning}
+    return of_names[name]() if name in of_names else kernel(name, dropout)
 
 
 def attentions(model: nn.Module) -> dict[str, Attention]:

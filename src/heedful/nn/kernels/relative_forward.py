@@ -13,14 +13,10 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
-    ends,
-    product,
-    put,
-    tokens,
     up,
     vectors,
-    visible,
 )
+from heedful.nn.kernels.tiles import product, put, seen, tokens, visible
 
 
 @triton.jit
@@ -31,15 +27,14 @@ def _taken_in(
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One more tile of keys in the running softmax."""
-    k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+    k = tokens(k_ptr, j, length, WIDTH, WIDTH, BLOCK, COLUMNS)
     score = (product(q, tl.trans(k), PRECISION) + bias) * scale
-    seen = visible(first, j, start, end, BLOCK, CAUSAL)
-    score = tl.where(seen, score, -float("inf"))
+    score = tl.where(visible(start, end, j, BLOCK), score, -float("inf"))
     higher = tl.maximum(highest, tl.max(score, 1))
     level = tl.where(higher == -float("inf"), 0.0, higher)
     share = tl.exp2(score - level[:, None])
     before = tl.exp2(highest - level)
-    v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+    v = tokens(v_ptr, j, length, WIDTH, WIDTH, BLOCK, COLUMNS)
     read = read * before[:, None] + product(share.to(v.dtype), v, PRECISION)
     return total * before + tl.sum(share, 1), higher, read
 
@@ -56,14 +51,12 @@ def forward(
     first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
     row, base = head // heads * length * 2, head.to(tl.int64) * length * WIDTH
     table = table_ptr + head % heads * rows * WIDTH
-    q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    start, end = ends(seen_ptr + row, first, length, BLOCK)
+    q = tokens(q_ptr + base, first, length, WIDTH, WIDTH, BLOCK, COLUMNS)
+    start, end = seen(seen_ptr + row, first, length, length, BLOCK, CAUSAL)
     k_ptr += base
     v_ptr += base
 
     begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
-    if CAUSAL:
-        stop = tl.minimum(stop, first + BLOCK)
     # From `near` on distances have vectors, from `far` on they have none of their own again.
     own = 0 if CLIPPED else 1
     near = between(up(first - back - BLOCK + 2 - own, BLOCK), begin, up(stop, BLOCK))
@@ -107,7 +100,7 @@ def forward(
 
     blind = total == 0.0
     safe = tl.where(blind, 1.0, total)
-    put(out_ptr + base, read / safe[:, None], first, length, WIDTH, BLOCK, COLUMNS)
+    put(out_ptr + base, read / safe[:, None], first, length, WIDTH, WIDTH, BLOCK, COLUMNS)
     at = first + tl.arange(0, BLOCK)
     level = tl.where(blind, 0.0, highest + tl.log2(safe))
     tl.store(level_ptr + head.to(tl.int64) * length + at, level, mask=at < length)

@@ -9,15 +9,10 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
-    ends,
-    numbers,
-    product,
-    put,
-    tokens,
     up,
     vectors,
-    visible,
 )
+from heedful.nn.kernels.tiles import numbers, product, put, seen, seen_by, tokens, visible
 
 
 @triton.jit
@@ -28,13 +23,12 @@ def _heard(
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One more tile of queries in the gradients."""
-    dout = tokens(dout_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+    dout = tokens(dout_ptr, i, length, WIDTH, WIDTH, BLOCK, COLUMNS)
     level = numbers(level_ptr, i, length, 0.0, BLOCK)
     delta = numbers(delta_ptr, i, length, 0.0, BLOCK)
-    start, end = ends(seen_ptr, i, length, BLOCK)
+    start, end = seen(seen_ptr, i, length, length, BLOCK, CAUSAL)
     score = (product(q, tl.trans(k), PRECISION) + bias) * scale
-    seen = visible(i, first, start, end, BLOCK, CAUSAL)
-    share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
+    share = tl.where(visible(start, end, first, BLOCK), tl.exp2(score - level[:, None]), 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     slope = (share * (wanted - delta[:, None])).to(q.dtype)
     dv += product(tl.trans(share.to(dout.dtype)), dout, PRECISION)
@@ -56,18 +50,16 @@ def keys(
     row, base = head // heads * length * 2, head.to(tl.int64) * length * WIDTH
     line = head.to(tl.int64) * length
     table = table_ptr + head % heads * rows * WIDTH
-    k = tokens(k_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    v = tokens(v_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    k = tokens(k_ptr + base, first, length, WIDTH, WIDTH, BLOCK, COLUMNS)
+    v = tokens(v_ptr + base, first, length, WIDTH, WIDTH, BLOCK, COLUMNS)
     seen_ptr += row
     level_ptr += line
     delta_ptr += line
     q_ptr += base
     dout_ptr += base
 
-    since, until = ends(seen_by_ptr + row, first, length, BLOCK)
+    since, until = seen_by(seen_by_ptr + row, first, length, length, BLOCK, CAUSAL)
     begin, stop = tl.min(since) // BLOCK * BLOCK, tl.max(until)
-    if CAUSAL:
-        begin = first
     # Before `near` these keys lie beyond the last vector, from `far` on behind the first.
     own = 0 if CLIPPED else 1
     near = between(up(first - BLOCK + 2 - (rows - 1 - back) - own, BLOCK), begin, up(stop, BLOCK))
@@ -78,7 +70,7 @@ def keys(
     if not CAUSAL:
         last = end_vector(table, rows - 1, WIDTH, COLUMNS)
         for i in range(begin, near, BLOCK):
-            q = tokens(q_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+            q = tokens(q_ptr, i, length, WIDTH, WIDTH, BLOCK, COLUMNS)
             bias = tl.zeros([BLOCK, 1], tl.float32)
             if CLIPPED:
                 bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
@@ -88,7 +80,7 @@ def keys(
             )  # fmt: skip
     ahead = vectors(table, first - near + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
     for i in range(near, far, BLOCK):
-        q = tokens(q_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+        q = tokens(q_ptr, i, length, WIDTH, WIDTH, BLOCK, COLUMNS)
         behind = vectors(table, first - i - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         low = product(q, tl.trans(behind), PRECISION)
         high = product(q, tl.trans(ahead), PRECISION)
@@ -100,7 +92,7 @@ def keys(
         ahead = behind
     last = end_vector(table, 0, WIDTH, COLUMNS)
     for i in range(far, stop, BLOCK):
-        q = tokens(q_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+        q = tokens(q_ptr, i, length, WIDTH, WIDTH, BLOCK, COLUMNS)
         bias = tl.zeros([BLOCK, 1], tl.float32)
         if CLIPPED:
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
@@ -108,5 +100,5 @@ def keys(
             dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, seen_ptr,
             i, first, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
-    put(dk_ptr + base, dk * by_scale, first, length, WIDTH, BLOCK, COLUMNS)
-    put(dv_ptr + base, dv, first, length, WIDTH, BLOCK, COLUMNS)
+    put(dk_ptr + base, dk * by_scale, first, length, WIDTH, WIDTH, BLOCK, COLUMNS)
+    put(dv_ptr + base, dv, first, length, WIDTH, WIDTH, BLOCK, COLUMNS)

@@ -11,16 +11,11 @@ from heedful.nn.kernels.relative_tiles import (
     by_distance,
     by_key,
     end_vector,
-    ends,
     is_low,
-    numbers,
-    product,
-    put,
-    tokens,
     up,
     vectors,
-    visible,
 )
+from heedful.nn.kernels.tiles import numbers, product, put, seen, tokens, visible
 
 
 @triton.jit
@@ -31,8 +26,7 @@ def _slope(
 ):  # fmt: skip
     """The gradient by the scores of one tile, before they are scaled."""
     score = (product(q, tl.trans(k), PRECISION) + bias) * scale
-    seen = visible(first, j, start, end, BLOCK, CAUSAL)
-    share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
+    share = tl.where(visible(start, end, j, BLOCK), tl.exp2(score - level[:, None]), 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     return share * (wanted - delta[:, None])
 
@@ -61,11 +55,11 @@ def queries(
     line = head.to(tl.int64) * length
     table = table_ptr + head % heads * rows * WIDTH
     dtable = dtable_ptr + head % heads * rows * WIDTH
-    q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    dout = tokens(dout_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    out = tokens(out_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    q = tokens(q_ptr + base, first, length, WIDTH, WIDTH, BLOCK, COLUMNS)
+    dout = tokens(dout_ptr + base, first, length, WIDTH, WIDTH, BLOCK, COLUMNS)
+    out = tokens(out_ptr + base, first, length, WIDTH, WIDTH, BLOCK, COLUMNS)
     level = numbers(level_ptr + line, first, length, 0.0, BLOCK)
-    start, end = ends(seen_ptr + row, first, length, BLOCK)
+    start, end = seen(seen_ptr + row, first, length, length, BLOCK, CAUSAL)
     delta = tl.sum(dout.to(tl.float32) * out.to(tl.float32), 1)
     at = first + tl.arange(0, BLOCK)
     tl.store(delta_ptr + line + at, delta, mask=at < length)
@@ -73,8 +67,6 @@ def queries(
     v_ptr += base
 
     begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
-    if CAUSAL:
-        stop = tl.minimum(stop, first + BLOCK)
     own = 0 if CLIPPED else 1
     near = between(up(first - back - BLOCK + 2 - own, BLOCK), begin, up(stop, BLOCK))
     far = between(up(first + BLOCK - 1 + rows - 1 - back + own, BLOCK), near, up(stop, BLOCK))
@@ -86,8 +78,8 @@ def queries(
     if CLIPPED:
         bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
     for j in range(begin, near, BLOCK):
-        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        k = tokens(k_ptr, j, length, WIDTH, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, WIDTH, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
             q, bias, k, v, dout, delta, level, start, end, first, j, scale,
             BLOCK, CAUSAL, PRECISION,
@@ -105,8 +97,8 @@ def queries(
     for j in range(near, far, BLOCK):
         ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
-        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        k = tokens(k_ptr, j, length, WIDTH, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, WIDTH, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
             q, by_key(low, high, BLOCK), k, v, dout, delta, level, start, end,
             first, j, scale, BLOCK, CAUSAL, PRECISION,
@@ -135,8 +127,8 @@ def queries(
         if CLIPPED:
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
         for j in range(far, stop, BLOCK):
-            k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-            v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+            k = tokens(k_ptr, j, length, WIDTH, WIDTH, BLOCK, COLUMNS)
+            v = tokens(v_ptr, j, length, WIDTH, WIDTH, BLOCK, COLUMNS)
             slope = _slope(
                 q, bias, k, v, dout, delta, level, start, end, first, j, scale,
                 BLOCK, CAUSAL, PRECISION,
@@ -146,4 +138,4 @@ def queries(
         if CLIPPED:
             dq += sums[:, None] * last[None, :]
             _add_end(dtable, rows - 1, sums, q, by_scale, WIDTH, COLUMNS)
-    put(dq_ptr + base, dq * by_scale, first, length, WIDTH, BLOCK, COLUMNS)
+    put(dq_ptr + base, dq * by_scale, first, length, WIDTH, WIDTH, BLOCK, COLUMNS)
