@@ -9,11 +9,18 @@ import pytest
 import torch
 from torch import nn
 
-from heedful.bench import train as room
+from heedful.bench import beside
+from heedful.bench.beside import RIVALS, Compiled, rivals_of
 from heedful.bench.defaults import Asked, often, train_config
 from heedful.bench.matmul import Product
 from heedful.bench.table import Bench, Row
-from heedful.bench.train import RIVALS, Compiled, Measuring, bench_train, rivals_of, usual_modes
+from heedful.bench.train import (
+    Measuring,
+    bench_train,
+    usual_modes,
+    usual_precisions,
+    ways,
+)
 from heedful.bench.workload import Workload
 from heedful.config import vary
 from heedful.data.batching import Bucketed, Packed
@@ -63,30 +70,41 @@ def test_every_way_has_a_row_with_rate_work_and_share(
         "matmul 64³ float32",
         "heedful fp32 plain",
         "heedful bf16 plain",
-        "torch.nn.Transformer eager",
-        "Hugging Face Marian eager",
+        "torch.nn.Transformer fp32 eager",
+        "torch.nn.Transformer bf16 eager",
+        "Hugging Face Marian fp32 eager",
+        "Hugging Face Marian bf16 eager",
         "x-transformers",
-        "torch.nn.Transformer eager, with our heap",
-        "Hugging Face Marian eager, with our heap",
+        "torch.nn.Transformer fp32 eager, with our heap",
+        "torch.nn.Transformer bf16 eager, with our heap",
+        "Hugging Face Marian fp32 eager, with our heap",
+        "Hugging Face Marian bf16 eager, with our heap",
         "heedful over the best peer",
+        "heedful over the best peer, fp32",
+        "heedful over the best peer, bf16",
         "heedful over the best peer, with our heap",
+        "heedful over the best peer, fp32, with our heap",
+        "heedful over the best peer, bf16, with our heap",
         next(name for name in rows if name.startswith("heedful train end to end, ")),
     ]
     ceiling = rows["matmul 64³ float32"].value
     needed = Workload.of(config, 2, data_folder).flops()
     assert ceiling is not None and needed is not None
-    for name in ("heedful fp32 plain", "heedful bf16 plain", "torch.nn.Transformer eager"):
+    for name in ("heedful fp32 plain", "heedful bf16 plain", "torch.nn.Transformer bf16 eager"):
         row = rows[name]
         assert row.value is not None and row.value > 0 and row.unit == "target tokens/s"
         assert row.more["share_of_matmul"] == pytest.approx(row.more["tflops"] / ceiling)
         rounds = row.value / Workload.of(config, 2, data_folder).targets
         assert row.more["tflops"] == pytest.approx(rounds * needed / 1e12)
     assert rows["x-transformers"].note == "not installed, pip install x-transformers"
-    best = max(rows[n].value or 0 for n in rows if n.endswith("eager"))
     ours = max(rows[n].value or 0 for n in rows if n.endswith("plain") and "end" not in n)
-    assert rows["heedful over the best peer"].value == pytest.approx(ours / best)
-    best = max(rows[n].value or 0 for n in rows if n.endswith("eager, with our heap"))
-    assert rows["heedful over the best peer, with our heap"].value == pytest.approx(ours / best)
+    for heap in ("", ", with our heap"):
+        best = max(rows[n].value or 0 for n in rows if n.endswith(f"eager{heap}"))
+        assert rows[f"heedful over the best peer{heap}"].value == pytest.approx(ours / best)
+        for low in ("fp32", "bf16"):
+            best = max(rows[n].value or 0 for n in rows if n.endswith(f"{low} eager{heap}"))
+            like = (rows[f"heedful {low} plain"].value or 0) / best
+            assert rows[f"heedful over the best peer, {low}{heap}"].value == pytest.approx(like)
     whole = bench.rows[-1]
     assert whole.more["share_of_step"] == pytest.approx((whole.value or 0) / ours)
     assert bench.settings["vocabulary"] == 50 and bench.settings["sentences"] > 10
@@ -107,7 +125,7 @@ def test_a_recurrent_model_is_measured_beside_the_same_by_hand(
     assert rivals_of(config.preset.model) == (BY_HAND,)
     assert usual_modes(config.preset.model, torch.device("cuda")) == ("plain", "captured")
     bench, rows = measured(config, data_folder, rivals=(BY_HAND,), repeats=1, warmup=0)
-    assert rows["heedful fp32 plain"].value and rows["by hand on torch.nn eager"].value
+    assert rows["heedful fp32 plain"].value and rows["by hand on torch.nn fp32 eager"].value
     assert rows["heedful over the best peer"].value
     assert "padding is read like words" in bench.notes[-1]
 
@@ -118,12 +136,12 @@ def test_a_peer_that_fails_loses_only_its_row(
     def fail(shape: object, size: int) -> nn.Module:
         raise RuntimeError("no such kernel")
 
-    monkeypatch.setitem(room.BUILDS, "torch", fail)
-    monkeypatch.setitem(room.BUILDS, "marian", torch_transformer.build)
+    monkeypatch.setitem(beside.BUILDS, "torch", fail)
+    monkeypatch.setitem(beside.BUILDS, "marian", torch_transformer.build)
     _, rows = measured(config, data_folder, rivals=(TORCH, MARIAN))
-    assert rows["torch.nn.Transformer eager"].note == "failed: RuntimeError: no such kernel"
-    assert rows["torch.nn.Transformer eager"].value is None
-    assert rows["Hugging Face Marian eager"].value and rows["heedful fp32 plain"].value
+    assert rows["torch.nn.Transformer fp32 eager"].note == "failed: RuntimeError: no such kernel"
+    assert rows["torch.nn.Transformer fp32 eager"].value is None
+    assert rows["Hugging Face Marian fp32 eager"].value and rows["heedful fp32 plain"].value
 
 
 def test_a_loss_that_is_no_number_is_no_rate(config: RunConfig, data_folder: Path) -> None:
@@ -196,13 +214,13 @@ def test_without_x_transformers_it_is_said_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "x_transformers", None)
     with pytest.raises(HeedfulError, match="pip install x-transformers"):
-        room.BUILDS["x-transformers"](config.preset.model, 50)
+        beside.BUILDS["x-transformers"](config.preset.model, 50)
 
 
 def test_x_transformers_computes_what_is_asked_of_it(config: RunConfig, data_folder: Path) -> None:
     pytest.importorskip("x_transformers")
     _, rows = measured(config, data_folder, rivals=(LUCIDRAINS,))
-    assert rows["x-transformers eager"].value
+    assert rows["x-transformers fp32 eager"].value
 
 
 def test_what_is_usual_depends_on_the_device() -> None:
@@ -220,6 +238,35 @@ def test_what_is_usual_depends_on_the_device() -> None:
     assert large.problem.vocabulary == 32_000
     assert large.problem.train_examples * large.problem.mean > 2 * 8 * 49_152
     assert often(gpu).warmup * often(gpu).batches > 8  # a graph is recorded after three of a shape
+
+
+def test_precisions_are_those_that_training_would_choose(
+    config: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu, both = torch.device("cuda"), ("fp32", "bf16")
+    wide = vary(config.preset, {"model.dim": 128, "training.precision": "fp32"})
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
+    assert usual_precisions(wide, CPU) == usual_precisions(config.preset, gpu) == both
+    assert usual_precisions(vary(wide, {"model.dim": 32}), CPU) == ("fp32",)
+    m = measuring(config, precisions=both)
+    assert [way.name for way in ways(m, TORCH, CPU)] == [
+        "torch.nn.Transformer fp32 eager",
+        "torch.nn.Transformer bf16 eager",
+    ]
+    for has, precision in ((True, "bf16"), (False, "fp32")):  # on a GPU, peers have the best
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda has=has, **_: has)
+        assert [way.precision for way in ways(m, TORCH, gpu)] == [precision]
+
+
+def test_a_peer_in_bf16_is_another_computation(config: RunConfig, data_folder: Path) -> None:
+    step = Workload.of(config, 1, data_folder).padded(CPU, 1)[0]
+    losses = []
+    for precision in ("fp32", "bf16"):
+        preset = vary(config.preset, {"model.dropout": 0.0, "training.precision": precision})
+        torch.manual_seed(1)
+        move = Mover(torch_transformer.build(preset.model, 50).train(), preset, CPU, False)
+        losses.append(move(step, 0.01).item())
+    assert losses[0] != losses[1] == pytest.approx(losses[0], rel=0.01)
 
 
 def test_a_recurrent_model_without_a_peer_is_measured_in_rows_of_one_sentence() -> None:

@@ -60,7 +60,7 @@ def test_training_is_printed_and_recorded(heedful: Heedful, tmp_path: Path) -> N
     answer = heedful("bench", *TRAIN, "--peers", "torch", "--out", file)
     assert answer.status == 0, answer.err
     rows = [line.split("  ")[0] for line in answer.lines]
-    assert "heedful fp32 plain" in rows and "torch.nn.Transformer eager" in rows
+    assert "heedful fp32 plain" in rows and "torch.nn.Transformer fp32 eager" in rows
     assert f"recorded in {file}" in answer.err
     said = json.loads(file.read_text())
     check(said, "train")

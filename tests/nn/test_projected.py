@@ -60,3 +60,22 @@ def test_under_autocast_the_products_are_low_and_the_sums_wide() -> None:
     for one, other in zip(ours, theirs, strict=True):
         assert one.dtype is torch.float32
         torch.testing.assert_close(one, other, rtol=0.05, atol=0.05)
+
+
+def test_low_scores_on_a_cpu_give_what_wide_ones_would() -> None:
+    x, weight, targets, real = case(torch.float)
+    with torch.no_grad():
+        x[0] *= 200  # some targets are then too unlikely for their probabilities to be told from 0
+    low = x.bfloat16()
+    loss = projected(Smoothing(), low, weight, targets, real)
+    plain = Smoothing()((low @ weight.bfloat16().T).float(), targets, real)
+    assert plain.nll > 1_000
+    torch.testing.assert_close(loss.nll, plain.nll, rtol=1e-5, atol=0.0)
+    torch.testing.assert_close(loss.sum, plain.sum, rtol=0.01, atol=0.0)
+    for one, other in zip(
+        torch.autograd.grad(loss.sum, (x, weight)),
+        torch.autograd.grad(plain.sum, (x, weight)),
+        strict=True,
+    ):
+        assert one.dtype is torch.float32
+        assert (one - other).norm().item() / other.norm().item() < 0.01

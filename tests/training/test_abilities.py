@@ -9,7 +9,7 @@ from heedful.config import vary
 from heedful.nn.attention import Auto
 from heedful.registry import presets
 from heedful.training.abilities import lacks
-from heedful.training.twin import is_low
+from heedful.training.low import is_low
 
 GPU = torch.device("cuda")
 blocks = importlib.import_module("heedful.nn.kernels.blocks")  # the function has the file's name
@@ -35,7 +35,8 @@ def test_an_old_gpu_is_told_of_in_two_lines(old) -> None:
     assert "no bf16" in bf16
     assert "too old for Triton (compute capability 6.1): rows of 1024 tokens" in triton
     assert len(lacks(preset(128), GPU)) == 1  # short rows never wanted it
-    assert not is_low("auto", GPU) and is_low("bf16", GPU)
+    asked = vary(preset(128), {"training.precision": "bf16"})
+    assert not is_low(preset(128), GPU) and is_low(asked, GPU)
 
 
 def test_without_triton_it_says_so(old, monkeypatch) -> None:

@@ -2,7 +2,8 @@
 
 Every row works through the same sentences: ours in the rows its loader packs, peers in padded
 batches of like length under the same budget of slots. Batches are on the device beforehand; what
-the data path costs is seen end to end. Counted are real target tokens.
+the data path costs is seen end to end. Counted are real target tokens. On a CPU peers are measured
+in each precision that ours are, so that like is compared with like.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from heedful.bench.beside import BUILDS, DIFFERENCES, Compiled, Way
 from heedful.bench.end_to_end import whole_run
 from heedful.bench.matmul import Product
 from heedful.bench.rivals import Rival
@@ -20,19 +22,18 @@ from heedful.bench.table import Bench, Row, Tell, attempt, gain
 from heedful.bench.timing import Peak, by_clock, rates
 from heedful.bench.workload import Workload
 from heedful.config import vary
-from heedful.data.batch import Batch
 from heedful.data.loader import Step
 from heedful.data.preparation import Progress, silent
 from heedful.distributed.processes import Processes
 from heedful.errors import HeedfulError, UsageError, nearest
 from heedful.models.base import ModelConfig
-from heedful.models.transformer import TransformerConfig
-from heedful.peers import marian, torch_recurrent, torch_transformer, x_transformers
+from heedful.peers import torch_recurrent
 from heedful.peers.training import MULTIPLE, Mover
 from heedful.presets.base import Preset
 from heedful.runs.config import RunConfig
 from heedful.runs.loading import make_model
 from heedful.training.heap import keep_freed
+from heedful.training.low import is_low
 from heedful.training.step import TrainStep, mixed
 
 UNIT = "target tokens/s"
@@ -44,39 +45,6 @@ MODES: dict[str, dict[str, bool]] = {
 PRECISIONS = ("fp32", "bf16")
 HEAP = ", with our heap"  # how a peer's name ends where it is measured with what ours changes of it
 COLUMNS = ("tflops", "share_of_matmul", "peak_gb", "reserved_gb", "padding", "share_of_step")
-
-Build = Callable[[ModelConfig, int], nn.Module]
-
-RIVALS = (
-    Rival("torch", "torch.nn.Transformer", "torch"),
-    Rival("marian", "Hugging Face Marian", "transformers"),
-    Rival("x-transformers", "x-transformers", "x-transformers", "pip install x-transformers"),
-    Rival("torch-recurrent", "by hand on torch.nn", "torch"),
-)
-# The kinds of models that a rival can be measured beside.
-BESIDE = {
-    rival.name: torch_recurrent.KINDS
-    if rival.name == "torch-recurrent"
-    else (TransformerConfig.kind,)
-    for rival in RIVALS
-}
-BUILDS: dict[str, Build] = {
-    "torch": torch_transformer.build,
-    "marian": marian.build,
-    "x-transformers": x_transformers.build,
-    "torch-recurrent": torch_recurrent.build,
-}
-DIFFERENCES: dict[str, Sequence[str]] = {
-    "torch": torch_transformer.DIFFERENCES,
-    "marian": tuple(d for d in marian.DIFFERENCES if "penalty" not in d),
-    "x-transformers": x_transformers.DIFFERENCES,
-    "torch-recurrent": torch_recurrent.DIFFERENCES,
-}
-
-
-def rivals_of(model: ModelConfig) -> tuple[Rival, ...]:
-    """Those that have something like it to measure it beside."""
-    return tuple(rival for rival in RIVALS if model.kind in BESIDE[rival.name])
 
 
 def is_compiled(model: ModelConfig, device: torch.device) -> bool:
@@ -90,6 +58,16 @@ def usual_modes(model: ModelConfig, device: torch.device) -> tuple[str, ...]:
     if device.type != "cuda":
         return ("plain",)
     return tuple(MODES) if is_compiled(model, device) else ("plain", "captured")
+
+
+def usual_precisions(preset: Preset, device: torch.device) -> tuple[str, ...]:
+    """Those measured where nobody names any: on a CPU bf16 only where training would choose it."""
+    return PRECISIONS if device.type == "cuda" or chooses_low(preset, device) else ("fp32",)
+
+
+def chooses_low(preset: Preset, device: torch.device) -> bool:
+    """Whether training computes in bf16 here where nobody names a precision."""
+    return is_low(vary(preset, {"training.precision": "auto"}), device)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,8 +120,7 @@ def bench_train(
         _say(measured[-1][0], tell)
     ours = [row for row, _ in measured]
     beside = _peers(m, work, device, ceiling, tell, HEAP) if kept else []
-    rows += [*ours, *alone, *beside, *gain("heedful over the best peer", [*ours, *alone])]
-    rows += gain(f"heedful over the best peer{HEAP}", [*ours, *beside])
+    rows += [*ours, *alone, *beside, *gains([*ours, *alone]), *gains([*ours, *beside], HEAP)]
     known = [(row, preset) for row, preset in measured if row.value is not None]
     if m.end_to_end and known:
         bare, preset = max(known, key=lambda pair: pair[0].value or 0.0)
@@ -168,23 +145,42 @@ def _peers(
     device: torch.device,
     ceiling: float | None,
     tell: Tell,
-    how: str = "",
+    heap: str = "",
 ) -> list[Row]:
     """A row for each way of the others, one after the other; the first time, one for what is not
     installed."""
     found: list[Row] = []
     for rival in m.rivals:
         if not rival.installed:
-            if not how:
+            if not heap:
                 found.append(rival.missing(UNIT))
                 _say(found[-1], tell)
             continue
-        for compiled in (False, True) if m.compiled_rivals else (False,):
-            name = f"{rival.title} {'compiled' if compiled else 'eager'}{how}"
-            tell(name)
-            measure = _theirs(name, BUILDS[rival.name], compiled, work, m, device, ceiling)
-            found.append(attempt(name, UNIT, measure, device))
+        for way in ways(m, rival, device, heap):
+            tell(way.name)
+            measure = _theirs(way, work, m, device, ceiling)
+            found.append(attempt(way.name, UNIT, measure, device))
             _say(found[-1], tell)
+    return found
+
+
+def ways(m: Measuring, rival: Rival, device: torch.device, heap: str = "") -> Iterator[Way]:
+    """Each way of a peer: on a GPU in the precision that suits it best, on a CPU in those of
+    ours."""
+    best = "bf16" if chooses_low(m.config.preset, device) else "fp32"
+    for precision in m.precisions if device.type == "cpu" else (best,):
+        for compiled in (False, True) if m.compiled_rivals else (False,):
+            yield Way(rival=rival, precision=precision, compiled=compiled, heap=heap)
+
+
+def gains(rows: Sequence[Row], heap: str = "") -> list[Row]:
+    """Our fastest over the others' fastest; and, where those are measured in several precisions,
+    in each of them."""
+    found = gain(f"heedful over the best peer{heap}", rows)
+    theirs = {row.more["precision"] for row in rows if not row.ours and row.value is not None}
+    for precision in sorted(theirs, reverse=True) if len(theirs) > 1 else ():
+        like = [row for row in rows if row.more.get("precision") == precision]
+        found += gain(f"heedful over the best peer, {precision}{heap}", like)
     return found
 
 
@@ -227,28 +223,26 @@ def _ours(
         seconds = by_clock(round_, device, m.repeats, m.warmup)
         if not bool(last[0].finite):
             raise HeedfulError("the loss is no longer finite, so this shows nothing")
-        return _row(name, seconds, work, steps, peak, ceiling)
+        return _row(name, preset, seconds, work, steps, peak, ceiling)
 
     return measure
 
 
 def _theirs(
-    name: str,
-    build: Build,
-    compiled: bool,
+    way: Way,
     work: Workload,
     m: Measuring,
     device: torch.device,
     ceiling: float | None,
 ) -> Callable[[], Row]:
     def measure() -> Row:
-        if compiled:
+        if way.compiled:
             torch.compiler.reset()
         peak = Peak(device)
-        preset = vary(m.config.preset, {"training.precision": "auto"})
+        preset = vary(m.config.preset, {"training.precision": way.precision})
         torch.manual_seed(mixed(preset.training.seed, 0, 0))
-        model = build(preset.model, work.size).to(device).train()
-        mover = (Compiled if compiled else Mover)(model, preset, device, False)
+        model = BUILDS[way.rival.name](preset.model, work.size).to(device).train()
+        mover = (Compiled if way.compiled else Mover)(model, preset, device, False)
         steps, number = work.padded(device, MULTIPLE if device.type == "cuda" else 1), 0
         losses: list[Tensor] = []
 
@@ -261,27 +255,14 @@ def _theirs(
         seconds = by_clock(round_, device, m.repeats, m.warmup)
         if not bool(torch.isfinite(losses[0])):
             raise HeedfulError("the loss is no longer finite, so this shows nothing")
-        return _row(name, seconds, work, steps, peak, ceiling)
+        return _row(way.name, preset, seconds, work, steps, peak, ceiling)
 
     return measure
 
 
-class Compiled(Mover):
-    """A mover whose loss is compiled together with the model: the most that a user can do."""
-
-    def __init__(
-        self, model: nn.Module, preset: Preset, device: torch.device, compiled: bool
-    ) -> None:
-        super().__init__(model, preset, device, compiled)
-        self.whole: Any = torch.compile(super().loss, dynamic=True)
-
-    def loss(self, batch: Batch) -> Tensor:
-        found: Tensor = self.whole(batch)
-        return found
-
-
 def _row(
     name: str,
+    preset: Preset,
     seconds: Sequence[float],
     work: Workload,
     steps: Sequence[Step],
@@ -291,6 +272,7 @@ def _row(
     found, needed = rates(work.targets, seconds), work.flops()
     tflops = None if needed is None else rates(needed / 1e12, seconds).value
     more = {
+        "precision": preset.training.precision,
         "tflops": tflops,
         "share_of_matmul": tflops / ceiling if tflops and ceiling else None,
         "peak_gb": peak.gigabytes(),
@@ -330,7 +312,8 @@ def _notes(m: Measuring) -> tuple[str, ...]:
     found = [
         "real target tokens only; batches are on the device beforehand; TFLOP/s by the formula of "
         "the model's definition over real tokens, forward and backward",
-        "peers: bf16 autocast on a GPU, fp32 on a CPU; fused AdamW; compiled with their loss",
+        "peers: bf16 by autocast; fused AdamW; compiled with their loss",
+        "ours in bf16 on a CPU: the products of linear layers and of the softmax, and nothing else",
         "on a CPU training has malloc keep what is freed; peers are measured before that is asked "
         f"for, as they are by themselves, and after it ('{HEAP[2:]}')",
     ]

@@ -27,7 +27,7 @@ from heedful.viz.music import music_page
 
 HEARD = 4  # notes of a figure that is looked for again
 MELODIES = 100  # that nats are measured on
-PIECES = 8  # that are composed
+PIECES = 24  # that are composed
 SECONDS = 40.0  # of a piece
 PAGE = "samples.html"
 

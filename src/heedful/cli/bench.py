@@ -71,7 +71,8 @@ def bench_train(
         typer.Option(help="Of embeddings and of what each part adds. 0.1; the demo's 0."),
     ] = None,
     precision: Annotated[
-        str | None, typer.Option(metavar="A,B", help="fp32, bf16. Both on a GPU, fp32 on a CPU.")
+        str | None,
+        typer.Option(metavar="A,B", help="fp32, bf16. On a CPU bf16 where training chooses it."),
     ] = None,
     mode: Annotated[
         str | None,
@@ -123,12 +124,13 @@ def bench_train(
     load_plugins(plugin)
     from heedful.bench import defaults
     from heedful.bench import train as room
+    from heedful.bench.beside import RIVALS, rivals_of
     from heedful.bench.matmul import Product
     from heedful.bench.rivals import chosen
     from heedful.distributed.processes import pick_device
 
     here, progress = pick_device(device), Progress()
-    large, often = here.type == "cuda", defaults.often(pick_device(device))
+    often = defaults.often(here)
     rounds = batches or often.batches
     of_problem, of_preset = split_settings(parse_settings(settings or ()))
     asked = defaults.Asked(
@@ -143,10 +145,10 @@ def bench_train(
         of_problem=of_problem,
     )
     config = defaults.train_config(asked, here, rounds)
-    rivals = chosen(peers, room.RIVALS) if peers else room.rivals_of(config.preset.model)
+    rivals = chosen(peers, RIVALS) if peers else rivals_of(config.preset.model)
     measuring = room.Measuring(
         config=config,
-        precisions=words(precision, ("fp32", "bf16") if large else ("fp32",)),
+        precisions=words(precision, room.usual_precisions(config.preset, here)),
         modes=words(mode, room.usual_modes(config.preset.model, here)),
         rivals=rivals,
         compiled_rivals=room.is_compiled(config.preset.model, here)
@@ -160,7 +162,7 @@ def bench_train(
     )
     made = room.bench_train(measuring, here, Path(data), note, progress)
     progress.end()
-    told(made, room.COLUMNS, room.RIVALS, here, out, json)
+    told(made, room.COLUMNS, RIVALS, here, out, json)
 
 
 @bench.command("decode")

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from heedful.modalities.heads import AdaptiveHead
 from heedful.models.base import Model
+from heedful.nn.low import has_low_products, relay
 
 Precision = Literal["auto", "fp32", "bf16"]
 WIDE = 256  # narrower models lose more by casting than they gain
@@ -22,10 +23,7 @@ def lighten(model: Model, precision: Precision, device: torch.device | str) -> b
     """Lighten a model in place, if that is asked for or `auto` finds it faster; whether it was."""
     if precision == "fp32" or (precision == "auto" and not _pays(model, torch.device(device))):
         return False
-    for module in list(model.modules()):
-        for name, part in module.named_children():
-            if isinstance(part, nn.Linear):
-                setattr(module, name, LightLinear(part.weight, part.bias))
+    relay(model, lambda layer: LightLinear(layer.weight, layer.bias))
     if not isinstance(model.head, AdaptiveHead):  # its layers are light already
         model.add_module("head", LightLinear(model.head.embedding.weight))
     return True
@@ -48,9 +46,4 @@ class LightLinear(nn.Module):
 
 def _pays(model: Model, device: torch.device) -> bool:
     """Whether this processor multiplies in bf16, and the model is wide enough for it to matter."""
-    if device.type != "cpu" or model.config.dim < WIDE:
-        return False
-    known = (
-        getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile")
-    )
-    return any(has() for has in known if has is not None)
+    return device.type == "cpu" and model.config.dim >= WIDE and has_low_products()

@@ -29,8 +29,8 @@ from heedful.presets.base import Preset, Training
 from heedful.problems.base import TRAIN
 from heedful.text.specials import PAD, START
 from heedful.training.interval import Clock
+from heedful.training.low import is_low
 from heedful.training.step import mixed
-from heedful.training.twin import is_low
 
 MULTIPLE = 8  # lengths of padded batches on a GPU
 TELLING = 10  # points of the curve between two words to a person
@@ -142,7 +142,7 @@ class Mover:
         """The mean loss over the step's target tokens, still on the device."""
         losses = []
         for part in step.parts:
-            with lowered(self.preset.training.precision, self.device):
+            with lowered(self.preset, self.device):
                 batch = part.to(self.device, non_blocking=True)
                 loss = self.loss(batch) / step.targets
             loss.backward()
@@ -173,9 +173,9 @@ class Mover:
         )
 
 
-def lowered(precision: str, device: torch.device) -> AbstractContextManager[object]:
+def lowered(preset: Preset, device: torch.device) -> AbstractContextManager[object]:
     """Autocast to bf16 where ours computes in it."""
-    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_low(precision, device))
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_low(preset, device))
 
 
 def batching(preset: Preset, device: torch.device) -> Bucketed:

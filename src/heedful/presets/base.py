@@ -21,7 +21,9 @@ class Training:
     seed: int = 1
     parts: int = 1  # batches that make one step: accumulated on one device, or spread over several
     clip: float = 0.0  # largest norm of the whole gradient; 0 for no clipping
-    precision: Literal["auto", "fp32", "bf16"] = "auto"  # auto: bf16 on a GPU, fp32 on a CPU
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    """Of what is computed; bf16 on a CPU is for products alone. auto: bf16 on a GPU, and for wide
+    models on a CPU, where they have it."""
     compile: bool = False
     capture: bool = True  # on a GPU, record the work of a step once and replay it
     ema: float = 0.0  # decay of the moving average of the weights; 0 for none

@@ -2,8 +2,9 @@
 
 `music_transformer_*` are the `transformer_lm_*` of the same name but for their positions, so that
 the two can be compared. They know distances up to half of the length that they are trained on, as
-in the paper; farther ones have no vector, which they meet in training too, so that they can go on
-beyond that length.
+in the paper; farther ones have no vector, which they meet in training too. Those for motifs see no
+farther than that either: so beyond the trained length there is never more to choose from than
+within it, and they go on as before.
 """
 
 from heedful.config import vary
@@ -58,7 +59,7 @@ def lm_performance() -> Preset:
 
 @presets.register("transformer_lm_motifs")
 def lm_motifs() -> Preset:
-    """For motifs that return: two layers of 128, minutes on one core."""
+    """For motifs that return: two layers of 128 that see 96 events back, minutes on one core."""
     return vary(
         lm_jsb(),
         {
@@ -68,6 +69,7 @@ def lm_motifs() -> Preset:
             "model.heads": 4,
             "model.dropout": 0.0,
             "model.attention_dropout": 0.0,
+            "model.attention.pattern": "near:96",
             "schedule": Cosine(peak=2e-3, warmup=200, steps=2_000),
             "batch": Packed(tokens=4_053, row=193, longest=193),
             "training.steps": 2_000,

@@ -6,7 +6,7 @@ from heedful.data.batching import Packed
 from heedful.nn.attention import Auto
 from heedful.nn.kernels.blocks import missing
 from heedful.presets.base import Preset
-from heedful.training.twin import is_low
+from heedful.training.low import is_low
 
 
 def lacks(preset: Preset, device: torch.device) -> list[str]:
@@ -14,7 +14,7 @@ def lacks(preset: Preset, device: torch.device) -> list[str]:
     if device.type != "cuda":
         return []
     found = []
-    if preset.training.precision == "auto" and not is_low("auto", device):
+    if preset.training.precision == "auto" and not is_low(preset, device):
         found.append("this GPU has no bf16: computing in fp32, which is slower")
     row = preset.batch.row if isinstance(preset.batch, Packed) else 0
     if row >= Auto.long and (why := missing()):

@@ -11,7 +11,8 @@ from heedful.distributed.processes import Processes
 from heedful.models.base import Model
 from heedful.presets.base import Preset
 from heedful.training.capture import Recorder
-from heedful.training.twin import Twin, is_low, share_gradient
+from heedful.training.low import is_low, with_low_products
+from heedful.training.twin import Twin, share_gradient
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,11 @@ class TrainStep:
         self.model, self.preset, self.ranks = model, preset, ranks
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         self.optimizer = preset.optim.build(self.parameters)
-        self.twin = Twin(model) if is_low(preset.training.precision, ranks.device) else None
+        low, on_cpu = is_low(preset, ranks.device), ranks.device.type == "cpu"
+        self.twin = Twin(model) if low and not on_cpu else None
         self.gradient = share_gradient(self.parameters)
-        loss = self.twin.model.loss if self.twin else model.loss
-        self.loss = torch.compile(loss) if preset.training.compile else loss
+        computing = self.twin.model if self.twin else with_low_products(model) if low else model
+        self.loss = torch.compile(computing.loss) if preset.training.compile else computing.loss
         self.begun = False
         self.sums = torch.zeros(3, dtype=torch.float64, device=ranks.device)
         rate_on_device(self.optimizer, ranks.device)

@@ -35,13 +35,6 @@ class Twin:
         self.gradient.zero_()
 
 
-def is_low(precision: str, device: torch.device) -> bool:
-    """Whether to compute in bf16: `auto` does on a GPU that has it, and not on a CPU."""
-    if precision != "auto":
-        return precision == "bf16"
-    return device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-
-
 def share_gradient(parameters: list[torch.nn.Parameter]) -> Tensor:
     """Make every parameter's gradient a view of one long tensor, and give that tensor.
 
