@@ -4,7 +4,9 @@ shapes in signatures checked on every call."""
 import os
 import random
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -47,6 +49,21 @@ def seeds() -> None:
     random.seed(1)
     numpy.random.seed(1)
     torch.manual_seed(1)
+
+
+@pytest.fixture
+def by_kernels() -> Callable[..., None]:
+    """Runs code that uses kernels in Triton, in a process of its own, which must end well: by the
+    interpreter for the device cpu, compiled for cuda. The device is its first argument."""
+    pytest.importorskip("triton")
+
+    def run(code: str, device: str = "cpu") -> None:
+        environment = {**os.environ, "TRITON_INTERPRET": "1" if device == "cpu" else "0"}
+        command = [sys.executable, "-c", code, device]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    return run
 
 
 @pytest.fixture(autouse=True, scope="session")

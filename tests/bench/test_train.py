@@ -244,10 +244,12 @@ def test_precisions_are_those_that_training_would_choose(
     config: RunConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gpu, both = torch.device("cuda"), ("fp32", "bf16")
-    wide = vary(config.preset, {"model.dim": 128, "training.precision": "fp32"})
+    wide = vary(config.preset, {"model.dim": 128, "training.precision": "auto"})
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
-    assert usual_precisions(wide, CPU) == usual_precisions(config.preset, gpu) == both
+    assert usual_precisions(wide, CPU) == usual_precisions(wide, gpu) == both
     assert usual_precisions(vary(wide, {"model.dim": 32}), CPU) == ("fp32",)
+    own = vary(wide, {"training.precision": "fp32"})  # a preset that has its own keeps to it
+    assert usual_precisions(own, CPU) == usual_precisions(own, gpu) == ("fp32",)
     m = measuring(config, precisions=both)
     assert [way.name for way in ways(m, TORCH, CPU)] == [
         "torch.nn.Transformer fp32 eager",
@@ -256,6 +258,8 @@ def test_precisions_are_those_that_training_would_choose(
     for has, precision in ((True, "bf16"), (False, "fp32")):  # on a GPU, peers have the best
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda has=has, **_: has)
         assert [way.precision for way in ways(m, TORCH, gpu)] == [precision]
+        like = measuring(config, precisions=("fp32",))
+        assert [way.precision for way in ways(like, TORCH, gpu)] == ["fp32"]
 
 
 def test_a_peer_in_bf16_is_another_computation(config: RunConfig, data_folder: Path) -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from heedful.claims import arms as room
 from heedful.claims.arms import Arm, Budget
-from heedful.claims.base import Context, Number, Numbers
+from heedful.claims.base import Context, Measured, Number, Numbers
 from heedful.claims.logs import POINTS, points, speed
 from heedful.claims.readings import Reading
+from heedful.claims.several import Several, together
 from heedful.errors import HeedfulError, UsageError
 from heedful.registry import presets
 from heedful.runs import durable
@@ -102,6 +103,21 @@ def test_an_arm_may_do_with_fewer_seeds(context: Context, trained: list[str]) ->
     assert trained == ["ours-seed1", "ours-seed2", "theirs-seed2"]
     few(replace(context, seeds=(1,), only=("theirs",)))
     assert trained[3:] == ["theirs-seed1"]
+
+
+def test_several_trainings_are_one_measurement_in_arms(
+    context: Context, trained: list[str]
+) -> None:
+    one, other = quick(arm("ours"), seeds=(1, 2)), quick(arm("theirs"), seeds=(3,))
+    both = Several(parts=(one, other))
+    assert both.arm_names() == ("ours", "theirs")
+    part = both(replace(context, only=("theirs",)))
+    assert trained == ["theirs-seed3"] and not any("ours" in name for name in part.numbers)
+    measured = both(context)
+    assert trained[1:] == ["ours-seed1", "ours-seed2"] and measured.seeds == (1, 2, 3)
+    assert {"ours/exact_match", "theirs/exact_match"} <= measured.numbers.keys()
+    halves = [Measured(numbers={}, seconds=1.5, notes=("by hand",)) for _ in range(2)]
+    assert together(halves).seconds == 3.0 and together(halves).notes == ("by hand",)
 
 
 def test_runs_that_were_trained_side_by_side_are_said(context: Context) -> None:

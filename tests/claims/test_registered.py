@@ -10,12 +10,12 @@ from heedful.claims.arms import Small, Trainings
 from heedful.claims.base import Claim, Context, InArms, claims
 from heedful.claims.peers import WithPeers
 from heedful.claims.runner import reproduce, reproduce_part
+from heedful.claims.several import Several
 from heedful.claims.transformer import TINY_MODEL
 from heedful.metrics.base import metrics
 
 AS_A_WHOLE = {  # measured at once, so that --only names nothing
     "attention_path_length",
-    "relative_attention_translation",
     "relative_memory",
     "single_gpu_wmt14",
 }
@@ -46,6 +46,8 @@ def trainings_of(claim: Claim) -> Trainings:
         return claim.measure
     if isinstance(claim.measure, WithPeers):
         return claim.measure.ours
+    if isinstance(claim.measure, Several):
+        return claim.measure.parts[0]
     return inspect.getmodule(claim.measure).TRAININGS
 
 

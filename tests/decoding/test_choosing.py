@@ -1,10 +1,6 @@
 """The kernels of a turn do what beam.py does with the same logits: by Triton's interpreter, or on a
 GPU where there is one."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
 
@@ -102,9 +98,5 @@ with torch.inference_mode():
         ),
     ],
 )
-def test_turns_go_as_in_plain_search(device: str) -> None:
-    pytest.importorskip("triton")
-    environment = {**os.environ, "TRITON_INTERPRET": "1" if device == "cpu" else "0"}
-    command = [sys.executable, "-c", CHECKS, device]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_turns_go_as_in_plain_search(device: str, by_kernels) -> None:
+    by_kernels(CHECKS, device)

@@ -1,9 +1,6 @@
 """Recorded steps: what a search finds with them is what it finds without."""
 
-import os
 import random
-import subprocess
-import sys
 
 import pytest
 import torch
@@ -137,12 +134,8 @@ check("transformer_tiny", beam, traced=False, attention=AttentionConfig(bias="al
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_searches_find_the_same_by_kernels(device: str) -> None:
-    pytest.importorskip("triton")
-    environment = {**os.environ, "TRITON_INTERPRET": "1" if device == "cpu" else "0"}
-    command = [sys.executable, "-c", BY_KERNELS, device]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_searches_find_the_same_by_kernels(device: str, by_kernels) -> None:
+    by_kernels(BY_KERNELS, device)
 
 
 def test_kernels_that_fail_when_they_are_tried_are_not_used(

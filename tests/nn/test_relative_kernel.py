@@ -1,9 +1,5 @@
 """The kernel for relative positions gives what `dense` gives: interpreted, and on a GPU."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
 
@@ -119,12 +115,8 @@ for bias, chosen in (("skew:9", True), ("shaw:9", False)):
 """
 
 
-def test_outputs_and_gradients_are_those_of_dense() -> None:
-    pytest.importorskip("triton")
-    environment = {**os.environ, "TRITON_INTERPRET": "1"}
-    command = [sys.executable, "-c", INTERPRETED]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_outputs_and_gradients_are_those_of_dense(by_kernels) -> None:
+    by_kernels(INTERPRETED)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,6 @@
 """The kernels of a step give what plain attention and norms give: by Triton's interpreter, or on a
 GPU where there is one."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
 
@@ -101,12 +97,8 @@ DEVICES = [
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_steps_read_what_plain_attention_reads(device: str) -> None:
-    pytest.importorskip("triton")
-    environment = {**os.environ, "TRITON_INTERPRET": "1" if device == "cpu" else "0"}
-    command = [sys.executable, "-c", CHECKS, device]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_steps_read_what_plain_attention_reads(device: str, by_kernels) -> None:
+    by_kernels(CHECKS, device)
 
 
 @pytest.mark.parametrize(

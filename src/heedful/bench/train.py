@@ -61,7 +61,10 @@ def usual_modes(model: ModelConfig, device: torch.device) -> tuple[str, ...]:
 
 
 def usual_precisions(preset: Preset, device: torch.device) -> tuple[str, ...]:
-    """Those measured where nobody names any: on a CPU bf16 only where training would choose it."""
+    """Those measured where nobody names any: a preset's own where it has one; on a CPU bf16 only
+    where training would choose it."""
+    if preset.training.precision != "auto":
+        return (preset.training.precision,)
     return PRECISIONS if device.type == "cuda" or chooses_low(preset, device) else ("fp32",)
 
 
@@ -165,9 +168,10 @@ def _peers(
 
 
 def ways(m: Measuring, rival: Rival, device: torch.device, heap: str = "") -> Iterator[Way]:
-    """Each way of a peer: on a GPU in the precision that suits it best, on a CPU in those of
-    ours."""
-    best = "bf16" if chooses_low(m.config.preset, device) else "fp32"
+    """Each way of a peer: on a GPU in the fastest precision of ours that it has, on a CPU in all of
+    them."""
+    low = "bf16" in m.precisions and chooses_low(m.config.preset, device)
+    best = "bf16" if low else "fp32"
     for precision in m.precisions if device.type == "cpu" else (best,):
         for compiled in (False, True) if m.compiled_rivals else (False,):
             yield Way(rival=rival, precision=precision, compiled=compiled, heap=heap)

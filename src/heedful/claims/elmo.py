@@ -7,6 +7,7 @@ from typing import Any
 from heedful.claims.arms import Arm, Budget, Small, Trainings
 from heedful.claims.base import Baseline, Claim, Context, Measured, Paper, claims
 from heedful.claims.readings import Reading
+from heedful.claims.several import together
 from heedful.claims.targets import AtLeast, Beats
 from heedful.models.elmo import ElmoConfig
 from heedful.models.text_classifier import ElmoWords
@@ -119,19 +120,6 @@ class Transfer:
                 settings={**SIZES, **TINY_CLASSIFIER, **vocabulary, "training.evaluate_every": 1},
             ),
         )
-
-
-def together(found: list[Measured]) -> Measured:
-    """Several measurements as one."""
-    return Measured(
-        numbers={name: number for one in found for name, number in one.numbers.items()},
-        curve={name: points for one in found for name, points in one.curve.items()},
-        seeds=found[-1].seeds,
-        seconds=sum(one.seconds for one in found),
-        notes=tuple(note for one in found for note in one.notes),
-        commits=tuple(dict.fromkeys(commit for one in found for commit in one.commits)),
-        hardware=tuple(dict.fromkeys(place for one in found for place in one.hardware)),
-    )
 
 
 @claims.register("elmo_transfer")

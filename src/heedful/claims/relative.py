@@ -1,10 +1,9 @@
 """Relative positions against sinusoids: in translation, and beyond the lengths trained on."""
 
-from dataclasses import replace
-
 from heedful.claims.arms import Arm, Budget, Small, Trainings
-from heedful.claims.base import Baseline, Claim, Context, Measured, Paper, claims
+from heedful.claims.base import Baseline, Claim, Paper, claims
 from heedful.claims.readings import Reading
+from heedful.claims.several import Several
 from heedful.claims.targets import AtLeast, AtMost, Beats
 from heedful.claims.transformer import SMALL_TRANSLATION, TINY_ALGORITHMIC, TINY_MODEL
 
@@ -55,21 +54,7 @@ def relative_attention_translation() -> Claim:
             Baseline(name="sinusoids, copying 64", number="copy_sinusoid/long_exact_match"),
         ),
         cost="6 trainings of about 5 minutes on a GPU, and 6 of one minute",
-        measure=measure,
-    )
-
-
-def measure(context: Context) -> Measured:
-    """Both ways on both problems."""
-    parts = [TRAININGS(context), COPYING(context)]
-    return replace(
-        parts[0],
-        numbers={name: number for part in parts for name, number in part.numbers.items()},
-        curve={name: points for part in parts for name, points in part.curve.items()},
-        seconds=sum(part.seconds for part in parts),
-        notes=tuple(note for part in parts for note in part.notes),
-        commits=tuple(dict.fromkeys(one for part in parts for one in part.commits)),
-        hardware=tuple(dict.fromkeys(one for part in parts for one in part.hardware)),
+        measure=Several(parts=(TRAININGS, COPYING)),
     )
 
 

@@ -21,11 +21,12 @@ from heedful.registry import presets
 
 @presets.register("transformer_lm_jsb")
 def lm_jsb() -> Preset:
-    """For Bach's chorales: five layers of 256, windows of 1,024 notes, much dropout."""
+    """For Bach's chorales: five layers of 256, windows of 1,024 notes, much dropout.
+
+    Without dropout of attention's weights, so that the kernel for relative positions can be used.
+    """
     return Preset(
-        model=TransformerLMConfig(
-            layers=5, dim=256, ff=1_024, heads=8, dropout=0.3, attention_dropout=0.1
-        ),
+        model=TransformerLMConfig(layers=5, dim=256, ff=1_024, heads=8, dropout=0.3),
         loss=Smoothing(amount=0.0),
         optim=Adam(betas=(0.9, 0.98), eps=1e-9),
         schedule=Cosine(peak=1e-3, warmup=300, steps=3_000),
@@ -37,17 +38,13 @@ def lm_jsb() -> Preset:
 
 @presets.register("transformer_lm_performance")
 def lm_performance() -> Preset:
-    """For piano performances: six layers of 512, windows of 2,048 events.
-
-    Without dropout of attention's weights, so that the kernel for relative positions can be used.
-    """
+    """For piano performances: six layers of 512, windows of 2,048 events."""
     return vary(
         lm_jsb(),
         {
             "model.layers": 6,
             "model.dim": 512,
             "model.dropout": 0.1,
-            "model.attention_dropout": 0.0,
             "schedule": Cosine(peak=6e-4, warmup=1_000, steps=20_000),
             "batch": Packed(tokens=32_768, row=2_048, longest=2_048),
             "training.steps": 20_000,
@@ -68,7 +65,6 @@ def lm_motifs() -> Preset:
             "model.ff": 256,
             "model.heads": 4,
             "model.dropout": 0.0,
-            "model.attention_dropout": 0.0,
             "model.attention.pattern": "near:96",
             "schedule": Cosine(peak=2e-3, warmup=200, steps=2_000),
             "batch": Packed(tokens=4_053, row=193, longest=193),
