@@ -95,10 +95,11 @@ def _filling(segments: Tensor) -> Filling:
     if not segments.numel():
         return "full"
     real = segments > 0
-    late = bool((real[:, 1:] & ~real[:, :-1]).any())  # tokens after padding
-    if not bool(((segments == segments.amax(1, keepdim=True)) | ~real).all()):
-        back = real[:, 1:] & (segments[:, 1:] < segments[:, :-1])
-        return "packed" if late or bool(back.any()) else "in_turn"
-    if bool(real.all()):
+    alone = bool(((segments == segments.amax(1, keepdim=True)) | ~real).all())
+    if alone and bool(real.all()):
         return "full"
-    return "single" if late else "padded"
+    late = bool((real[:, 1:] & ~real[:, :-1]).any())  # tokens after padding
+    if alone:
+        return "single" if late else "padded"
+    back = real[:, 1:] & (segments[:, 1:] < segments[:, :-1])
+    return "packed" if late or bool(back.any()) else "in_turn"
