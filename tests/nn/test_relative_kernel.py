@@ -6,12 +6,13 @@ import torch
 from heedful.errors import UsageError
 from heedful.nn.attention import Attention, AttentionConfig
 from heedful.nn.kernels.dense import dense
-from heedful.nn.kernels.relative import along, refusal, relative, spans, terms
-from heedful.nn.layout import Layout, line, ragged
+from heedful.nn.kernels.relative import along, refusal, relative
+from heedful.nn.layout import line, ragged
 from heedful.nn.memory import Memory
 from heedful.nn.patterns import Causal, Dilated, Full, InBlocks, Near, Pattern, Visible
 from heedful.nn.relative import Shaw, ShawKeys, Skew
 from heedful.nn.sight import Sight
+from heedful.nn.spans import terms
 
 INTERPRETED = """
 import torch
@@ -110,7 +111,7 @@ for bias, chosen in (("skew:9", True), ("shaw:9", False)):
     plain.load_state_dict(part.state_dict())
     x, at = torch.randn(1, 12, 64), line(12)
     torch.testing.assert_close(part(x, at), plain.eval()(x, line(12)), atol=1e-5, rtol=1e-4)
-    assert any("spans" in key for key in at.seen) == chosen, bias
+    assert (at.seen["sights"][0]._spans is not None) == chosen, bias
 """
 
 
@@ -225,29 +226,10 @@ def test_by_name_it_is_used_or_refused_and_steps_are_plain() -> None:
             Attention(64, 2, pattern=Full(), config=AttentionConfig(bias=bias, kernel="relative"))
 
 
-def test_a_sequence_in_two_pieces_is_brought_together_and_back() -> None:
-    at = Layout(torch.tensor([[0, 1, 0, 0, 2, 1]]), torch.tensor([[1, 1, 2, 0, 1, 2]]))
-    found = spans(at, Visible())
-    assert found.order.tolist() == [[3, 0, 1, 4, 2, 5]]
-    assert found.seen.tolist() == [[[0, 0], [1, 4], [1, 4], [1, 4], [4, 6], [4, 6]]]
-    assert torch.equal(found.seen, found.seen_by)
-    x = torch.randn(1, 2, 6, 3)
-    assert torch.equal(along(along(x, found.order), found.back), x)
-    padded = spans(ragged([3, 2]), Visible())
-    assert padded.order is None
-    assert padded.seen.tolist() == [[[0, 3]] * 3, [[0, 2], [0, 2], [2, 2]]]
-
-
-def test_windows_say_who_is_seen_and_by_whom() -> None:
-    at = line(5, start=3)
-    near = spans(at, Visible() & Near(2, 1))
-    assert near.seen.tolist() == [[[0, 2], [0, 3], [0, 4], [1, 5], [2, 5]]]
-    assert near.seen_by.tolist() == [[[0, 3], [0, 4], [1, 5], [2, 5], [3, 5]]]
-    blocks = spans(at, Visible() & Causal() & InBlocks(2))  # positions 3 | 4 5 | 6 7
-    assert blocks.seen.tolist() == [[[0, 1], [0, 3], [0, 3], [1, 5], [1, 5]]]
-    assert blocks.seen_by.tolist() == [[[0, 3], [1, 5], [1, 5], [3, 5], [3, 5]]]
-    both = spans(at, Near(2, 1) & InBlocks(2))
-    assert both.seen.tolist() == [[[0, 1], [0, 3], [0, 3], [1, 5], [2, 5]]]
+def test_tokens_are_put_in_order_and_back() -> None:
+    x, order = torch.randn(1, 2, 6, 3), torch.tensor([[1, 5, 0, 2, 4, 3]])
+    assert torch.equal(along(x, order)[:, :, 1], x[:, :, 5])
+    assert torch.equal(along(along(x, order), order.argsort(1)), x)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

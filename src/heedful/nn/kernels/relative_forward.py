@@ -13,14 +13,10 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
-    ends,
-    product,
-    put,
-    tokens,
     up,
     vectors,
-    visible,
 )
+from heedful.nn.kernels.tiles import product, put, seen, tokens, visible
 
 
 @triton.jit
@@ -33,8 +29,7 @@ def _taken_in(
     """One more tile of keys in the running softmax."""
     k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
     score = (product(q, tl.trans(k), PRECISION) + bias) * scale
-    seen = visible(first, j, start, end, BLOCK, CAUSAL)
-    score = tl.where(seen, score, -float("inf"))
+    score = tl.where(visible(start, end, j, BLOCK), score, -float("inf"))
     higher = tl.maximum(highest, tl.max(score, 1))
     level = tl.where(higher == -float("inf"), 0.0, higher)
     share = tl.exp2(score - level[:, None])
@@ -58,13 +53,11 @@ def forward(
     head = tl.program_id(1) % heads
     table = table_ptr + head * rows * WIDTH
     q = tokens(q_ptr + row * q_row + head * q_head, first, length, q_place, WIDTH, BLOCK, COLUMNS)
-    start, end = ends(seen_ptr + row * length * 2, first, length, BLOCK)
+    start, end = seen(seen_ptr + row * length * 2, first, length, length, BLOCK, CAUSAL)
     k_ptr += row * k_row + head * k_head
     v_ptr += row * v_row + head * v_head
 
     begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
-    if CAUSAL:
-        stop = tl.minimum(stop, first + BLOCK)
     # From `near` on distances have vectors, from `far` on they have none of their own again.
     own = 0 if CLIPPED else 1
     near = between(up(first - back - BLOCK + 2 - own, BLOCK), begin, up(stop, BLOCK))

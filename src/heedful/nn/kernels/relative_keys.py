@@ -9,15 +9,10 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
-    ends,
-    numbers,
-    product,
-    put,
-    tokens,
     up,
     vectors,
-    visible,
 )
+from heedful.nn.kernels.tiles import numbers, product, put, seen, seen_by, tokens, visible
 
 
 @triton.jit
@@ -31,10 +26,9 @@ def _heard(
     dout = tokens(dout_ptr, i, length, dout_place, WIDTH, BLOCK, COLUMNS)
     level = numbers(level_ptr, i, length, 0.0, BLOCK)
     delta = numbers(delta_ptr, i, length, 0.0, BLOCK)
-    start, end = ends(seen_ptr, i, length, BLOCK)
+    start, end = seen(seen_ptr, i, length, length, BLOCK, CAUSAL)
     score = (product(q, tl.trans(k), PRECISION) + bias) * scale
-    seen = visible(i, first, start, end, BLOCK, CAUSAL)
-    share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
+    share = tl.where(visible(start, end, first, BLOCK), tl.exp2(score - level[:, None]), 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     slope = (share * (wanted - delta[:, None])).to(q.dtype)
     dv += product(tl.trans(share.to(dout.dtype)), dout, PRECISION)
@@ -66,10 +60,8 @@ def keys(
     q_ptr += row * q_row + head * q_head
     dout_ptr += row * dout_row + head * dout_head
 
-    since, until = ends(seen_by_ptr + row * length * 2, first, length, BLOCK)
+    since, until = seen_by(seen_by_ptr + row * length * 2, first, length, length, BLOCK, CAUSAL)
     begin, stop = tl.min(since) // BLOCK * BLOCK, tl.max(until)
-    if CAUSAL:
-        begin = first
     # Before `near` these keys lie beyond the last vector, from `far` on behind the first.
     own = 0 if CLIPPED else 1
     near = between(up(first - BLOCK + 2 - (rows - 1 - back) - own, BLOCK), begin, up(stop, BLOCK))

@@ -11,16 +11,11 @@ from heedful.nn.kernels.relative_tiles import (
     by_distance,
     by_key,
     end_vector,
-    ends,
     is_low,
-    numbers,
-    product,
-    put,
-    tokens,
     up,
     vectors,
-    visible,
 )
+from heedful.nn.kernels.tiles import numbers, product, put, seen, tokens, visible
 
 
 @triton.jit
@@ -31,8 +26,7 @@ def _slope(
 ):  # fmt: skip
     """The gradient by the scores of one tile, before they are scaled."""
     score = (product(q, tl.trans(k), PRECISION) + bias) * scale
-    seen = visible(first, j, start, end, BLOCK, CAUSAL)
-    share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
+    share = tl.where(visible(start, end, j, BLOCK), tl.exp2(score - level[:, None]), 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     return share * (wanted - delta[:, None])
 
@@ -73,7 +67,7 @@ def queries(
         WIDTH, BLOCK, COLUMNS,
     )  # fmt: skip
     level = numbers(level_ptr + line, first, length, 0.0, BLOCK)
-    start, end = ends(seen_ptr + row * length * 2, first, length, BLOCK)
+    start, end = seen(seen_ptr + row * length * 2, first, length, length, BLOCK, CAUSAL)
     delta = tl.sum(dout.to(tl.float32) * out.to(tl.float32), 1)
     at = first + tl.arange(0, BLOCK)
     tl.store(delta_ptr + line + at, delta, mask=at < length)
@@ -81,8 +75,6 @@ def queries(
     v_ptr += row * v_row + head * v_head
 
     begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
-    if CAUSAL:
-        stop = tl.minimum(stop, first + BLOCK)
     own = 0 if CLIPPED else 1
     near = between(up(first - back - BLOCK + 2 - own, BLOCK), begin, up(stop, BLOCK))
     far = between(up(first + BLOCK - 1 + rows - 1 - back + own, BLOCK), near, up(stop, BLOCK))
