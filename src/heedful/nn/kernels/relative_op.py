@@ -16,6 +16,7 @@ from torch import Tensor
 from heedful.nn.kernels.relative_forward import forward
 from heedful.nn.kernels.relative_keys import keys
 from heedful.nn.kernels.relative_queries import queries
+from heedful.nn.kernels.strides import beside, in_one_piece, strides
 
 SMALLEST = 16  # side of a product that a GPU takes
 
@@ -54,7 +55,7 @@ def attend(
 ) -> Float[Tensor, "B H L E"]:
     """What each query reads of the keys in its span, `seen`; `seen_by` are the spans of queries
     that may see a key. Row r of `rows` is for distance r - back."""
-    q, k, v = (_in_one_piece(x) for x in (q, k, v))
+    q, k, v = (in_one_piece(x) for x in (q, k, v))
     out, _ = relative_forward(q, k, v, rows.contiguous(), seen, seen_by, back, clipped, causal)
     return out
 
@@ -72,11 +73,11 @@ def relative_forward(
     causal: bool,
 ) -> tuple[Tensor, Tensor]:
     """The output, and the level of each query's scores, [B, H, L]."""
-    out = _beside(q)
+    out = beside(q)
     level = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     tiles = _fitting(q, TUNING.forward)
     torch.library.wrap_triton(forward)[_grid(q, tiles)](
-        q, k, v, rows, seen, out, level, *_strides(q, k, v, out),
+        q, k, v, rows, seen, out, level, *strides(q, k, v, out),
         _scale(q) / math.log(2), *_numbers(q, rows, back), **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return out, level
@@ -98,19 +99,19 @@ def relative_backward(
     causal: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients by q, k, v and rows."""
-    dq, dk, dv = _beside(q), _beside(k), _beside(v)
+    dq, dk, dv = beside(q), beside(k), beside(v)
     drows = torch.zeros(rows.shape, dtype=torch.float32, device=q.device)
     delta = torch.empty_like(level)
     numbers = (_scale(q) / math.log(2), _scale(q), *_numbers(q, rows, back))
     tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries)[_grid(q, tiles)](
         q, k, v, rows, seen, out, level, dout, dq, drows, delta,
-        *_strides(q, k, v, out, dout, dq), *numbers, **_constants(q, tiles, clipped, causal),
+        *strides(q, k, v, out, dout, dq), *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys)[_grid(q, tiles)](
         q, k, v, rows, seen, seen_by, level, delta, dout, dk, dv,
-        *_strides(q, k, v, dout, dk, dv), *numbers, **_constants(q, tiles, clipped, causal),
+        *strides(q, k, v, dout, dk, dv), *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return dq, dk, dv, drows.to(rows.dtype)
 
@@ -122,26 +123,11 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) 
 
 
 def _backward(ctx: Any, dout: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-    slopes = relative_backward(_in_one_piece(dout), *ctx.saved_tensors, *ctx.settings)
+    slopes = relative_backward(in_one_piece(dout), *ctx.saved_tensors, *ctx.settings)
     return (*slopes, None, None, None, None, None)
 
 
 relative_forward.register_autograd(_backward, setup_context=_remember)
-
-
-def _in_one_piece(x: Tensor) -> Tensor:
-    """The same tensor if the channels of each head lie beside each other; else a copy."""
-    return x if x.stride(3) == 1 else x.contiguous()
-
-
-def _beside(like: Tensor) -> Tensor:
-    """An empty tensor of the same shape, heads of a token beside each other."""
-    batch, heads, length, width = like.shape
-    return like.new_empty(batch, length, heads, width).transpose(1, 2)
-
-
-def _strides(*tensors: Tensor) -> tuple[int, ...]:
-    return tuple(stride for x in tensors for stride in x.stride()[:3])
 
 
 def _fitting(q: Tensor, tiles: Tiles) -> Tiles:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from heedful.nn.kernels.spans_backward import keys_slopes, queries_slopes
 from heedful.nn.kernels.spans_forward import forward
+from heedful.nn.kernels.strides import beside, in_one_piece, strides
 
 SMALLEST = 16  # side of a product that a GPU takes
 
@@ -50,7 +51,7 @@ def attend(
     causal: bool,
 ) -> Float[Tensor, "B H Q E"]:
     """What each query reads of the keys that it sees; `seen_by` are the queries that see a key."""
-    q, k, v = (x if x.stride(3) == 1 else x.contiguous() for x in (q, k, v))
+    q, k, v = (in_one_piece(x) for x in (q, k, v))
     out, _ = spans_forward(q, k, v, seen, seen_by, causal)
     return out
 
@@ -60,11 +61,11 @@ def spans_forward(
     q: Tensor, k: Tensor, v: Tensor, seen: Tensor, seen_by: Tensor, causal: bool
 ) -> tuple[Tensor, Tensor]:
     """The output, and the level of each query's scores, [B, H, Q]."""
-    out = _beside(q)
+    out = beside(q)
     level = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     tiles = _fitting(q, TUNING.forward)
     torch.library.wrap_triton(forward)[_grid(q, tiles.queries)](
-        q, k, v, seen, out, level, *_strides(q, k, v, out), _scale(q) / math.log(2),
+        q, k, v, seen, out, level, *strides(q, k, v, out), _scale(q) / math.log(2),
         *_sizes(q, k), **_constants(q, tiles, causal),
     )  # fmt: skip
     return out, level
@@ -83,17 +84,17 @@ def spans_backward(
     causal: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients by q, k and v."""
-    dq, dk, dv = _beside(q), _beside(k), _beside(v)
+    dq, dk, dv = beside(q), beside(k), beside(v)
     delta = torch.empty_like(level)
     numbers = (_scale(q) / math.log(2), _scale(q), *_sizes(q, k))
     tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries_slopes)[_grid(q, tiles.queries)](
-        q, k, v, seen, out, level, dout, dq, delta, *_strides(q, k, v, out, dout, dq),
+        q, k, v, seen, out, level, dout, dq, delta, *strides(q, k, v, out, dout, dq),
         *numbers, **_constants(q, tiles, causal),
     )  # fmt: skip
     tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys_slopes)[_grid(k, tiles.keys)](
-        q, k, v, seen, seen_by, level, delta, dout, dk, dv, *_strides(q, k, v, dout, dk, dv),
+        q, k, v, seen, seen_by, level, delta, dout, dk, dv, *strides(q, k, v, dout, dk, dv),
         *numbers, **_constants(q, tiles, causal),
     )  # fmt: skip
     return dq, dk, dv
@@ -106,21 +107,10 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) 
 
 
 def _backward(ctx: Any, dout: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-    dout = dout if dout.stride(3) == 1 else dout.contiguous()
-    return (*spans_backward(dout, *ctx.saved_tensors, ctx.causal), None, None, None)
+    return (*spans_backward(in_one_piece(dout), *ctx.saved_tensors, ctx.causal), None, None, None)
 
 
 spans_forward.register_autograd(_backward, setup_context=_remember)
-
-
-def _beside(like: Tensor) -> Tensor:
-    """An empty tensor of the same shape, heads of a token beside each other."""
-    batch, heads, length, width = like.shape
-    return like.new_empty(batch, length, heads, width).transpose(1, 2)
-
-
-def _strides(*tensors: Tensor) -> tuple[int, ...]:
-    return tuple(stride for x in tensors for stride in x.stride()[:3])
 
 
 def _sizes(q: Tensor, k: Tensor) -> tuple[int, int, int]:
