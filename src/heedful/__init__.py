@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from heedful.decoding.light import Precision
+    from heedful.decoding.ready import Precision
     from heedful.decoding.translator import Translator
 
 __version__ = "0.1.0"
@@ -32,7 +32,7 @@ def load(
     """
     import warnings
 
-    from heedful.decoding.light import lighten
+    from heedful.decoding.ready import make_ready
     from heedful.decoding.translator import Translator
     from heedful.distributed.processes import pick_device
     from heedful.runs.loading import load_model
@@ -41,5 +41,5 @@ def load(
     loaded = load_model(
         Path(run), checkpoint, place, lambda text: warnings.warn(text, stacklevel=3)
     )
-    lighten(loaded.model, precision, place)
+    make_ready(loaded.model, precision, place)
     return Translator(loaded.model, loaded.tokenizers, loaded.config.preset.decode, place)

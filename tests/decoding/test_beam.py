@@ -93,6 +93,36 @@ def test_a_beam_of_one_is_greedy_search(toy, sources, alpha):
         assert all(h.token_scores for row in greedy for h in row)
 
 
+def by_hand(model, source: list[int], limit: int, width: int, alpha: float) -> list[tuple]:
+    """The finished outputs of a beam search with lists, best first; nothing stops it early."""
+    growing, finished = [(0.0, ())], []
+    for length in range(1, limit + 1):
+        candidates = []
+        for total, ids in growing:
+            memory = model.start(Batch({"inputs": pad([source])}))
+            logits = model.step(torch.tensor([[START, *ids]]), memory)[0, -1]
+            scores = logits.log_softmax(-1).tolist()
+            candidates += [(total + scores[t], ids, t) for t in range(model.size) if t != PAD]
+        best = sorted(candidates, key=lambda candidate: -candidate[0])[: 2 * width]
+        penalty = ((5 + length) / 6) ** alpha
+        finished += [(total / penalty, ids) for total, ids, token in best[:width] if token == EOS]
+        growing = [(total, (*ids, token)) for total, ids, token in best if token != EOS][:width]
+    return [ids for _, ids in sorted(finished, key=lambda output: -output[0])]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
+def test_an_end_counts_only_among_the_first_candidates(toy, alpha):
+    source, width, wider = [7, 9, EOS], 2, 0
+    for seed in range(8):
+        model = toy(size=8, seed=seed, sharpness=1.0)
+        wanted = by_hand(model, source, limit=7, width=width, alpha=alpha)
+        config = Decode(beam=width, nbest=width, alpha=alpha, extra_length=4)
+        found = decode(model, Batch({"inputs": pad([source])}), config)[0]
+        assert [h.ids for h in found if h.finished] == wanted[:width]
+        wider += by_hand(model, source, 7, 2 * width, alpha)[:1] != wanted[:1]
+    assert wider  # there was more to find, for a wider beam
+
+
 @given(
     seed=st.integers(0, 99),
     alpha=st.sampled_from([-1.0, 0.0, 0.6, 1.0, 3.0]),
@@ -181,7 +211,8 @@ def test_nbest_are_sorted_distinct_and_as_many_as_asked(toy, sources):
     for row in decode(toy(size=12), sources, Decode(beam=6, nbest=5, extra_length=12)):
         assert len(row) == 5
         assert len({h.ids for h in row}) == 5
-        assert [h.score for h in row] == sorted((h.score for h in row), reverse=True)
+        ranks = [(h.finished, h.score) for h in row]  # what the limit cut off comes last
+        assert ranks == sorted(ranks, reverse=True)
         assert all(EOS not in h.ids and PAD not in h.ids for h in row)
 
 

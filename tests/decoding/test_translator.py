@@ -41,6 +41,15 @@ def test_outputs_come_in_the_order_of_the_texts(model, symbols):
     assert together[1] == together[8]
 
 
+def test_decoding_on_a_cpu_keeps_what_is_freed(model, symbols, monkeypatch):
+    asked = []
+    monkeypatch.setattr(translator_file, "keep_freed", lambda: asked.append(True))
+    Translator(model, symbols, CONFIG, "meta")
+    assert asked == []
+    Translator(model, symbols, CONFIG)
+    assert asked == [True]
+
+
 def test_an_empty_line_gives_an_empty_line(model, symbols):
     found = Translator(model, symbols, CONFIG).decode(TEXTS)
     for place in (2, 6):

@@ -5,7 +5,7 @@ import torch
 
 from heedful.doctor import memory
 from heedful.doctor.memory import Peak, estimated, largest, room, rounded
-from heedful.training.heap import keep_freed
+from heedful.nn.heap import keep_freed
 
 CPU = torch.device("cpu")
 GB = 10**9

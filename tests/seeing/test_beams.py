@@ -96,6 +96,15 @@ def test_ended_ones_that_lost_are_said_to_be_worse(make) -> None:
     assert worse[0]["why"] == "ended, but a better one was kept"
 
 
+def test_an_end_behind_the_first_of_a_step_fell(make) -> None:
+    translator = make(decode=Decode(beam=4, extra_length=8))
+    likelier_end(translator, 3.0)
+    nodes = tree(translator, TEXT)["nodes"]
+    steps = [[n for n in nodes if n["step"] == step] for step in range(1, nodes[-1]["step"] + 1)]
+    ends = {n["fate"] for step in steps for n in step[4:] if n["token"] == "<eos>"}
+    assert ends == {"fell"}
+
+
 def test_those_too_far_behind_are_said_to_be(make) -> None:
     found = {}
     for prune in (0.0, 1.0):

@@ -12,6 +12,7 @@ from heedful.runs.averaging import average_checkpoints
 from heedful.runs.checkpoints import EMA, MODEL, Checkpoints
 from heedful.runs.folder import RunFolder
 from heedful.runs.loading import load_model
+from heedful.training import trainer
 from heedful.training.signals import Interrupted
 from heedful.training.watchers import Watchers
 
@@ -226,3 +227,10 @@ def test_a_small_model_learns_to_say_a_sequence_again(run):
     log = [line for line in run.log("run") if line["kind"] == "train"]
     assert log[-1]["nll"] < log[0]["nll"] / 3
     assert result.metrics["token_accuracy"]["value"] > 80
+
+
+def test_training_on_a_cpu_keeps_what_is_freed(run, monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr(trainer, "keep_freed", lambda: asked.append(True))
+    run("a", {"training.steps": 1})
+    assert asked == [True]

@@ -27,12 +27,12 @@ from heedful.data.preparation import Progress, silent
 from heedful.distributed.processes import Processes
 from heedful.errors import HeedfulError, UsageError, nearest
 from heedful.models.base import ModelConfig
+from heedful.nn.heap import keep_freed
 from heedful.peers import torch_recurrent
 from heedful.peers.training import MULTIPLE, Mover
 from heedful.presets.base import Preset
 from heedful.runs.config import RunConfig
 from heedful.runs.loading import make_model
-from heedful.training.heap import keep_freed
 from heedful.training.low import is_low
 from heedful.training.step import TrainStep, mixed
 

@@ -54,7 +54,7 @@ def show_attend_tell() -> Claim:
                 name="the mean of all cells, photographs", number="photographs_mean/caption_bleu4"
             ),
         ),
-        cost="2 minutes a seed on a CPU for the shapes, and 30 for the photographs; on a GPU less",
+        cost="about 10 minutes a seed on two CPU cores, one training on each",
         measure=TRAININGS,
     )
 

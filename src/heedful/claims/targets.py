@@ -89,4 +89,4 @@ def _compared(name: str, numbers: Numbers, value: float, sign: int) -> str:
     number = numbers.get(name)
     if number is None or not _known(number):
         return f"{name} was not measured"
-    return "" if sign * (number.mean - value) >= 0 else f"it is {number.mean:.4g}"
+    return "" if sign * (number.mean - value) >= 0 else f"it is {number.mean:.6g}"

@@ -27,7 +27,7 @@ from heedful.config import vary
 from heedful.errors import HeedfulError, UsageError
 
 if TYPE_CHECKING:
-    from heedful.decoding.light import Precision
+    from heedful.decoding.ready import Precision
     from heedful.decoding.translator import Decoded, Translator
 
 
@@ -130,14 +130,14 @@ def _translator(
     changes: dict[str, Any],
     to: str | None,
 ) -> "Translator":
-    from heedful.decoding.light import lighten
+    from heedful.decoding.ready import make_ready
     from heedful.decoding.translator import Translator
     from heedful.distributed.processes import pick_device
     from heedful.runs.loading import load_model
 
     place = pick_device(device)
     loaded = load_model(run, checkpoint, place, warn)
-    lighten(loaded.model, precision, place)
+    make_ready(loaded.model, precision, place)
     config = vary(loaded.config.preset.decode, changes)
     translator = Translator(loaded.model, loaded.tokenizers, config, place, to)
     translator.language()  # what is wrong with it is said before anything is read

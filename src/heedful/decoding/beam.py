@@ -5,6 +5,8 @@ section 7. A finished hypothesis Y is worth  log P(Y) / ((5 + |Y|) / 6) ** alpha
 where |Y| counts the end symbol. Hypotheses that are still growing compete by log P alone.
 
 - Twice `beam` candidates are taken at each step, so `beam` of them go on even if the others end.
+  An end counts among the first `beam` of them only, as with fairseq, Hugging Face and CTranslate2:
+  else a search of width 4 would find short outputs, empty ones too, that one of width 8 should.
   With a beam of 1 only one is taken, and the search is greedy search, token for token.
 - A row is done when no growing hypothesis can still displace the worst kept finished one. Its
   log P can only fall, coverage is at most 0, and |Y| lies between one more token and the row's
@@ -223,8 +225,8 @@ def advance(
 
     ends = tokens == EOS
     ended = _as_finished(candidates, step + 1, state.source, config)
-    ended.score = ended.score.masked_fill(~ends, NEVER)
-    ended.ended = ends
+    ended.ended = ends & (torch.arange(ends.shape[1], device=ends.device) < config.beam)
+    ended.score = ended.score.masked_fill(~ended.ended, NEVER)
     both = state.finished.join(ended)
     places = both.score.sort(dim=1, descending=True, stable=True).indices[:, : config.nbest]
     # A row that is done stays as it is, its cut-off ones too.

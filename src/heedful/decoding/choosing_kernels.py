@@ -185,11 +185,12 @@ def choose(
         on, k, in_k, c, in_c, K, C, CS, GROUP, GROUPS, CHUNKS,
     )  # fmt: skip
 
-    # Those that end, among the finished ones; a row that is done stays as it is.
+    # Those that end, of the first K, among the finished ones; a row that is done stays as it is.
     ends = in_c & (token == EOS)
+    counts = ends & (c < K)
     length = step + 1
     penalty = tl.load(penalty_ptr + length)
-    ended = tl.where(ends, tl.div_rn(value, tl.zeros([CS], tl.float32) + penalty), NEVER)
+    ended = tl.where(counts, tl.div_rn(value, tl.zeros([CS], tl.float32) + penalty), NEVER)
     kept = tl.load(kept_score_ptr + row * N + n, mask=in_n, other=NEVER)
     kept_length = tl.load(kept_length_ptr + row * N + n, mask=in_n, other=0).to(tl.int32)
     kept_ended = tl.load(kept_ended_ptr + row * N + n, mask=in_n, other=0).to(tl.int32)
@@ -203,7 +204,7 @@ def choose(
     new = rank[None, :] == n[:, None]
     is_old = tl.sum(old.to(tl.int32), 1) > 0
     kept = _picked(old, kept) + _picked(new, ended)
-    kept_ended = _picked(old, kept_ended) + _picked(new, ends.to(tl.int32))
+    kept_ended = _picked(old, kept_ended) + _picked(new, counts.to(tl.int32))
     kept_length = tl.where(is_old, _picked(old, kept_length), length)
     kept_from = tl.where(is_old, _picked(old, n), _picked(new, parent))
     kept_token, kept_last = _picked(new, token), _picked(new, score)

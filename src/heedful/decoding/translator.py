@@ -17,6 +17,7 @@ from heedful.decoding.recorded import WHOLE, Recorded
 from heedful.decoding.sampling import mixed
 from heedful.decoding.search import check, decode
 from heedful.errors import HeedfulError, UsageError
+from heedful.nn.heap import keep_freed
 from heedful.presets.base import Decode
 from heedful.text.base import Tokenizer
 from heedful.text.specials import EOS
@@ -77,8 +78,10 @@ class Translator:
     ) -> None:
         check(decode)
         self.model = model.to(device) if isinstance(model, nn.Module) else model
-        on_gpu = torch.device(device).type == "cuda"
-        self.recorded = Recorded(self.model) if on_gpu else None
+        kind = torch.device(device).type
+        if kind == "cpu":
+            keep_freed()
+        self.recorded = Recorded(self.model) if kind == "cuda" else None
         self.tokenizers = tokenizers
         self.config = decode
         self.device = device

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from heedful.training.heap import give_back
+from heedful.nn.heap import give_back
 
 SHARE = 0.9  # of what there is, that a run may take
 TRIES = 5  # steps that a search for the largest budget may take

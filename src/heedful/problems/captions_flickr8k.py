@@ -153,7 +153,7 @@ def _member_bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path)
         raise HeedfulError(f"{member.filename} in {path} has over {MOST_BYTES:,} bytes")
     try:
         return archive.read(member)
-    except (OSError, RuntimeError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (OSError, RuntimeError, zipfile.BadZipFile) as error:
         raise HeedfulError(
             f"{member.filename} in {path} is damaged ({error}): delete the file and get it again"
         ) from None

@@ -46,7 +46,7 @@ class Maestro(PublishedPerformances):
                 members = {one.filename: one for one in archive.infolist()}
                 for name in wanted:
                     yield _piece(archive, members, name, path)
-        except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        except (OSError, zipfile.BadZipFile, RuntimeError) as error:
             raise HeedfulError(f"{path} is damaged ({error}): delete it and get it again") from None
 
 

@@ -153,18 +153,19 @@ class _Tree:
     ) -> dict[tuple[int, int], int]:
         """A node for each candidate; where each is, by its parent and its id."""
         made = {}
-        for parent, token, token_score, total in weighed:
+        for rank, (parent, token, token_score, total) in enumerate(weighed):
             above = self.nodes[here[parent]]
+            ended = token == EOS and rank < self.config.beam
             node = Node(
                 parent=here[parent],
                 step=above.step + 1,
                 token=self.pieces([token])[0],
                 token_score=token_score,
                 total=total,
-                fate=WORSE if token == EOS else FELL,
+                fate=WORSE if ended else FELL,
                 ids=(*above.ids, token),
             )
-            if token == EOS:
+            if ended:
                 node.score = self._score(node, parent, state)
             made[here[parent], token] = len(self.nodes)
             self.nodes.append(node)

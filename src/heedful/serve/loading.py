@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from heedful.config import vary
+from heedful.decoding.ready import make_ready
 from heedful.decoding.translator import Translator
 from heedful.distributed.processes import pick_device
 from heedful.errors import UsageError
@@ -80,6 +81,7 @@ def load_runs(
                 f"two runs would be called '{name}'. Give one another name: NAME={path}"
             )
         loaded = load_model(path, checkpoint, place, warn)
+        make_ready(loaded.model, "auto", place)
         config = vary(loaded.config.preset.decode, dict(changes))
         translator = Translator(loaded.model, loaded.tokenizers, config, place)
         info = loaded.checkpoint

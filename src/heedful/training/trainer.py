@@ -11,6 +11,7 @@ import torch
 from heedful.data.loader import Loader, Step
 from heedful.data.preparation import Prepared, Progress, silent
 from heedful.distributed.processes import Processes, check_parts, processes
+from heedful.nn.heap import keep_freed
 from heedful.optim.averages import MovingAverage
 from heedful.problems.base import TRAIN, VALID
 from heedful.runs.averaging import average_checkpoints
@@ -24,7 +25,6 @@ from heedful.training.beginning import begin
 from heedful.training.evaluation import Evaluator, merit
 from heedful.training.fitting import Fitting
 from heedful.training.guard import Guard, NonFinite
-from heedful.training.heap import keep_freed
 from heedful.training.interval import Clock, Interval
 from heedful.training.saver import Saver
 from heedful.training.signals import Interrupted, StopFlag, stopping

@@ -1,4 +1,4 @@
-"""What is freed while training on a CPU stays with the process."""
+"""What is freed while computing on a CPU stays with the process."""
 
 import ctypes
 import subprocess
@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from heedful.training import heap, trainer
+from heedful.nn import heap
 
 # New pages that the system has to find while blocks of 64 MB come and go.
 TOUCHED = """
 import resource, sys
 import torch
-from heedful.training.heap import keep_freed
+from heedful.nn.heap import keep_freed
 if sys.argv[1] == "kept":
     assert keep_freed()
 for _ in range(20):
@@ -36,10 +36,3 @@ def test_what_is_freed_is_used_again() -> None:
 def test_another_malloc_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heap.ctypes, "CDLL", lambda name: object())
     assert not heap.keep_freed()
-
-
-def test_training_on_a_cpu_asks_for_it(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(trainer, "keep_freed", lambda: asked.append(True))
-    run("a", {"training.steps": 1})
-    assert asked == [True]

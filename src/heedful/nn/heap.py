@@ -1,4 +1,4 @@
-"""The heap of a process that trains on a CPU: what a step frees is kept for the next."""
+"""The heap of a process that computes on a CPU: what a step frees is kept for the next."""
 
 import ctypes
 from collections.abc import Callable

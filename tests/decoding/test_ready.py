@@ -1,0 +1,110 @@
+"""Weights made ready for a CPU: the same translations, whether laid out beforehand or lighter."""
+
+import pytest
+import torch
+
+from heedful.config import vary
+from heedful.data.batch import Batch, pad
+from heedful.decoding import ready as ready_file
+from heedful.decoding.ready import LARGE, WIDE, LightLinear, PackedLinear, can_pack, make_ready
+from heedful.decoding.search import decode
+from heedful.laws.base import Subject, enrolled
+from heedful.models.base import Model
+from heedful.models.building import build
+from heedful.presets.base import Decode
+from heedful.registry import presets
+
+SOURCES = Batch({"inputs": pad([[5, 6, 7, 1], [4, 1], [8, 8, 3, 4, 5, 1]])})
+
+
+def model(dim: int = 32) -> Model:
+    preset = vary(presets.get("transformer_tiny")(), {"model.dim": dim})
+    torch.manual_seed(0)
+    return build(preset.model, {"inputs": 9, "targets": 9}, True, preset.loss).eval()
+
+
+def weights(model: Model) -> set[torch.dtype]:
+    return {part.weight.dtype for part in model.modules() if isinstance(part, LightLinear)}
+
+
+def test_every_product_is_in_bf16_and_scores_stay_near() -> None:
+    plain, light = model(), model()
+    assert make_ready(light, "bf16", "cpu") and weights(light) == {torch.bfloat16}
+    assert not any(isinstance(part, torch.nn.Linear) for part in light.modules())
+    batch = Batch({**SOURCES.features, "targets": SOURCES.inputs})
+    with torch.no_grad():
+        one, other = plain.logits(batch), light.logits(batch)
+    assert other.dtype is torch.float32 and not torch.equal(one, other)
+    torch.testing.assert_close(one, other, rtol=0.05, atol=0.05)
+    search = Decode(beam=2, extra_length=3)
+    for one, other in zip(
+        decode(plain, SOURCES, search), decode(light, SOURCES, search), strict=True
+    ):
+        assert one[0].score == pytest.approx(other[0].score, abs=0.05)
+
+
+@pytest.mark.parametrize("dim", [32, WIDE])
+def test_auto_lightens_wide_models_where_the_processor_can(dim, monkeypatch) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
+    assert make_ready(model(dim), "auto", "cpu") is (dim == WIDE)
+    assert not make_ready(model(dim), "fp32", "cpu")
+    assert not make_ready(model(dim), "auto", "cuda")
+    for name in ("avx512_bf16", "amx_tile"):
+        monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda: False)
+    assert not make_ready(model(dim), "auto", "cpu")
+
+
+@pytest.mark.skipif(not can_pack(), reason="this PyTorch lays no weights out beforehand")
+@pytest.mark.parametrize("name", enrolled())
+def test_every_model_says_the_same_with_weights_laid_out(name, monkeypatch) -> None:
+    monkeypatch.setattr(ready_file, "LARGE", 1)
+    subject = Subject(name)
+    plain, packed = subject.fresh().eval(), subject.fresh().eval()
+    assert not make_ready(packed, "fp32", "cpu")
+    assert any(isinstance(part, PackedLinear) for part in packed.modules())
+    assert not any(type(part) is torch.nn.Linear for part in packed.modules())
+    batch = subject.batch(subject.pairs(3))
+    with torch.inference_mode():
+        torch.testing.assert_close(packed.logits(batch), plain.logits(batch), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.skipif(not can_pack(), reason="this PyTorch lays no weights out beforehand")
+@pytest.mark.parametrize(("dtype", "near"), [(torch.float32, 1e-5), (torch.bfloat16, 0.1)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_layer_laid_out_multiplies_vectors_however_they_lie(dtype, near, bias) -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(24, 40, bias=bias).requires_grad_(False)
+    packed = PackedLinear(layer.weight, layer.bias, dtype)
+    whole = torch.randn(24, 3, 5)
+    for x in (whole.permute(1, 2, 0), whole[:, 0].T, whole[:, :1, 0].T, whole.permute(2, 1, 0)[:0]):
+        said = packed(x)
+        assert said.dtype is torch.float32
+        torch.testing.assert_close(said, layer(x), rtol=near, atol=near)
+
+
+def test_large_layers_are_laid_out_in_either_precision_and_small_ones_stay() -> None:
+    rows = LARGE // 32
+    small, large = torch.nn.Linear(32, rows - 1), torch.nn.Linear(32, rows)
+    kinds = {
+        (layer, low): type(ready_file._ready(layer.weight, layer.bias, low, True))
+        for layer in (small, large)
+        for low in (True, False)
+    }
+    assert kinds[large, True] is kinds[large, False] is PackedLinear
+    assert kinds[small, True] is LightLinear and kinds[small, False] is type(None)
+
+
+def test_where_weights_cannot_be_laid_out_a_model_stays_as_it_is(monkeypatch) -> None:
+    def lacking(self, x: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError("no such operation")
+
+    monkeypatch.setattr(ready_file, "LARGE", 1)
+    monkeypatch.setattr(PackedLinear, "forward", lacking)
+    can_pack.cache_clear()
+    try:
+        usual = model()
+        assert not make_ready(usual, "fp32", "cpu") and not can_pack()
+        assert not any(isinstance(part, PackedLinear) for part in usual.modules())
+        assert make_ready(usual, "bf16", "cpu") and weights(usual) == {torch.bfloat16}
+    finally:
+        can_pack.cache_clear()
