@@ -31,9 +31,10 @@ from torch import Tensor
 
 from heedful.data.batch import Batch
 from heedful.decoding.coverage import coverage_penalty, watching_source
+from heedful.decoding.finished import Finished, Found, taken
 from heedful.decoding.path import by_eighths
 from heedful.decoding.prefix import Prefix
-from heedful.decoding.protocol import Decodable, Hypothesis, RowError
+from heedful.decoding.protocol import Decodable, Hypothesis
 from heedful.decoding.scores import (
     NEVER,
     length_penalty,
@@ -59,34 +60,13 @@ class Growing:
 
     def take(self, places: Tensor) -> "Growing":
         """Those at `places` [B, M] of each row, in that order."""
-        covered = None if self.covered is None else _take(self.covered, places)
+        covered = None if self.covered is None else taken(self.covered, places)
         return Growing(
-            _take(self.ids, places),
-            _take(self.token_scores, places),
-            _take(self.total, places),
+            taken(self.ids, places),
+            taken(self.token_scores, places),
+            taken(self.total, places),
             covered,
         )
-
-
-@dataclass(eq=False)
-class Finished:
-    """Hypotheses to be returned, best first."""
-
-    ids: Tensor  # [B, N, T] int64: the end symbol is among them
-    token_scores: Tensor  # [B, N, T] float32
-    score: Tensor  # [B, N] float32: what they are ranked by; -inf where the place is empty
-    length: Tensor  # [B, N] int64: how many tokens, the end symbol counted
-    ended: Tensor  # [B, N] bool: False for those that the limit cut off
-
-    def join(self, other: "Finished") -> "Finished":
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Finished(*(torch.cat(pair, dim=1) for pair in pairs))
-
-    def take(self, places: Tensor) -> "Finished":
-        return Finished(*(_take(tensor, places) for tensor in vars(self).values()))
-
-    def select(self, rows: Tensor) -> "Finished":
-        return Finished(*(tensor[rows] for tensor in vars(self).values()))
 
 
 @dataclass(eq=False)
@@ -128,7 +108,7 @@ def beam_search(
     device = state.limits.device
     rows = list(range(len(limits)))  # which row of the batch each row of the state is
     cut_at = set(limits)
-    left: list[tuple[list[int], Finished]] = []
+    found = Found()
     memory = model.start(batch)
     with watching_source(model, config.coverage > 0) as looked_at:
         while True:
@@ -141,7 +121,7 @@ def beam_search(
             places = torch.arange(len(rows), device=device)
             kept = [] if all(done_now) else by_eighths(done_now)
             if kept is not None:
-                left.append(gone(state, rows, kept))
+                found.add(state.finished, rows, kept)
                 if not kept:
                     break
                 rows = [rows[place] for place in kept]
@@ -150,7 +130,7 @@ def beam_search(
                 memory.select_sources(places)
             if kept is not None or before > 1 or parents.shape[1] > 1:
                 memory.reorder((places[:, None] * before + parents).flatten())
-    return hypotheses(left, len(limits))
+    return found.hypotheses(len(limits))
 
 
 def turn(
@@ -188,13 +168,6 @@ def choice(
     done = (state.step >= state.limits) | settled(state, config)
     state.growing.total = state.growing.total.masked_fill(done[:, None], NEVER)
     return state, parents, done, bad
-
-
-def gone(state: BeamState, rows: Sequence[int], kept: Sequence[int]) -> tuple[list[int], Finished]:
-    """The rows of the batch that leave, and what they found."""
-    over = sorted(set(range(len(rows))) - set(kept))
-    found = state.finished.select(torch.tensor(over, device=state.limits.device))
-    return [rows[place] for place in over], found
 
 
 def advance(
@@ -236,7 +209,7 @@ def advance(
     onward = candidates.total.sort(dim=1, descending=True, stable=True).indices[:, : config.beam]
     after = BeamState(
         step + 1,
-        _take(tokens, onward),
+        taken(tokens, onward),
         state.limits,
         state.prefix,
         state.source,
@@ -245,7 +218,7 @@ def advance(
     )
     if config.prune:
         after.growing.total = _not_far_behind(after, config)
-    return after, _take(parents, onward)
+    return after, taken(parents, onward)
 
 
 def _not_far_behind(state: BeamState, config: Decode) -> Tensor:
@@ -290,11 +263,11 @@ def _as_finished(
 
 
 def begin(
-    batch: Batch, limits: Sequence[int], prefix: Prefix, config: Decode, room: int = 0
+    batch: Batch, limits: Sequence[int] | Tensor, prefix: Prefix, config: Decode, room: int = 0
 ) -> BeamState:
     """One empty hypothesis a row, and `nbest` empty places for finished ones; with `room` for
     tokens, or as much as the limits ask for."""
-    device, rows, longest = prefix.ids.device, len(limits), room or max(limits)
+    device, rows, longest = prefix.ids.device, len(limits), room or int(max(limits))
     source = covered = None
     if config.coverage > 0 and "inputs" in batch.features:
         source = batch.inputs.at.real
@@ -314,35 +287,10 @@ def begin(
     )
     growing = Growing(*zeros(1), torch.zeros(rows, 1, device=device), covered)
     tokens = torch.full((rows, 1), START, device=device)
-    most = torch.tensor(limits, device=device)
+    most = torch.as_tensor(limits, device=device)
     return BeamState(0, tokens, most, prefix, source, growing, finished)
-
-
-def _take(x: Tensor, places: Tensor) -> Tensor:
-    """x [B, N, ...] at `places` [B, M] of each row: [B, M, ...]."""
-    return x[torch.arange(x.shape[0], device=x.device)[:, None], places]
 
 
 def _number(length: int | Tensor, like: Tensor) -> Tensor:
     """A length as a tensor to reckon with."""
     return torch.as_tensor(length, dtype=like.dtype, device=like.device)
-
-
-def hypotheses(left: list[tuple[list[int], Finished]], count: int) -> list[list[Hypothesis]]:
-    found: list[list[Hypothesis]] = [[] for _ in range(count)]
-    for rows, finished in left:
-        columns = [tensor.tolist() for tensor in vars(finished).values()]
-        for row, *places in zip(rows, *columns, strict=True):
-            for ids, token_scores, score, length, ended in zip(*places, strict=True):
-                if score > NEVER:
-                    found[row].append(
-                        Hypothesis(
-                            tuple(ids[: length - ended]), score, tuple(token_scores[:length]), ended
-                        )
-                    )
-            if not found[row]:
-                raise RowError(
-                    row,
-                    "every output has a probability of 0. If a prefix is forced, try without it",
-                )
-    return found

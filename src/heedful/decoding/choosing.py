@@ -19,7 +19,7 @@ from heedful.decoding.prefix import Prefix
 from heedful.decoding.scores import NEVER, length_penalty
 from heedful.nn.kernels.relative import nowhere
 from heedful.nn.kernels.step import DTYPES, tried
-from heedful.nn.slate import mapped
+from heedful.nn.stacks import mapped
 from heedful.presets.base import Decode
 
 GROUP = 64  # ids of which the best is noted
@@ -75,7 +75,7 @@ def _trial(device: torch.device, dtype: torch.dtype, size: int, config: Decode) 
 
 def standing(state: BeamState) -> BeamState:
     """A copy of a state, to be written in place."""
-    step = torch.tensor([int(state.step)], device=state.limits.device)
+    step = torch.full((1,), int(state.step), device=state.limits.device)
     copied: BeamState = mapped(_copy, replace(state, step=step))
     return copied
 

@@ -27,7 +27,10 @@ class Prefix:
     def of(
         cls, prefixes: Sequence[Sequence[int]] | None, rows: int, device: torch.device | str
     ) -> "Prefix":
-        lists = [list(prefix) for prefix in prefixes] if prefixes is not None else [[]] * rows
+        if prefixes is None:
+            none = torch.zeros(rows, dtype=torch.long, device=device)
+            return cls(none.view(rows, 1)[:, :0], none, 0, 0)
+        lists = [list(prefix) for prefix in prefixes]
         if len(lists) != rows:
             raise UsageError(f"{len(lists)} prefixes for {rows} rows. Give one a row, [] for none")
         for row, ids in enumerate(lists):

@@ -20,9 +20,10 @@ from heedful.decoding.protocol import Decodable
 from heedful.errors import HeedfulError, UsageError
 from heedful.nn.attention import Attention, attentions
 from heedful.nn.kernels.step import in_a_line, say_slower, trusted
-from heedful.nn.layout import Layout
+from heedful.nn.layout import Filling, Layout
 from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate, lengths
+from heedful.nn.watching import Looker, watched
 
 SOURCE = 16  # room for a source is a whole number of these
 OUTPUT = 32  # room for an output at first; when it is full there is twice as much
@@ -55,6 +56,10 @@ class Recorded:
         parts = list(attentions(model).values()) if isinstance(model, nn.Module) else []
         self.steady = all(part.pool is None for part in parts)  # else keys do not come one a step
         self.parts = parts
+        modules = list(model.modules()) if isinstance(model, nn.Module) else []
+        self.looking = [part for part in modules if isinstance(part, Looker)]
+        self._held = [held for part in modules for held in (part._parameters, part._buffers)]
+        self._weights: list[tuple[int, torch.dtype]] = []  # where they were when it was recorded
         self.tapes: OrderedDict[Hashable, Any] = OrderedDict()
         self.pool = torch.cuda.graph_pool_handle() if torch.cuda.is_available() else None
 
@@ -62,8 +67,18 @@ class Recorded:
         """Give back the memory of all recordings."""
         self.tapes.clear()
 
+    @property
+    def watched(self) -> bool:
+        """Whether somebody watches the model."""
+        return any(map(watched, self.looking))
+
     def safely(self, search: Callable[[], Found]) -> Found:
         """What a search finds; where kernels fail it, what it finds without them."""
+        tensors = (x for held in self._held for x in held.values() if x is not None)
+        weights = [(x.data_ptr(), x.dtype) for x in tensors]
+        if weights != self._weights:  # they were put elsewhere: nothing recorded would find them
+            self.forget()
+            self._weights = weights
         try:
             return search()
         except (HeedfulError, MemoryError, torch.OutOfMemoryError):
@@ -194,6 +209,7 @@ class Tape:
         return self.moving()
 
     def step(self) -> Tensor:
+        self.slate.forget()
         logits = self.model.step(self.ids, self.slate)
         self.slate.advance()
         return logits
@@ -222,8 +238,9 @@ class Take:
             try:
                 with torch.cuda.graph(graph, pool=self.pool):
                     self.result = self.work()
-            except RuntimeError:  # something in it cannot be recorded: then it is done each time
+            except RuntimeError as error:  # it cannot be recorded: then it is done each time
                 self.calls = -math.inf
+                say_slower(in_a_line(error))
                 return self.work()
             self.graph = graph
         self.graph.replay()
@@ -235,11 +252,26 @@ def _by_kernel(part: Attention) -> bool:
     return part.plain and trusted(part.to_out.weight, part.width, part.heads // part.kv_heads)
 
 
+class Padding(NamedTuple):
+    """How long rows become that get padding up to a length that others have too."""
+
+    length: int
+    filled: Filling | None
+
+
+def padding(rows: Rows) -> Padding:
+    """For these rows."""
+    length = rows.ids.shape[1]
+    more = -length % SOURCE
+    filled = "padded" if more and rows.at.filled == "full" else rows.at.filled
+    return Padding(length + more, filled)
+
+
 def roomier(rows: Rows) -> Rows:
     """The same rows, with padding up to a length that others have too."""
-    more = -rows.ids.shape[1] % SOURCE
+    length, filled = padding(rows)
+    more = length - rows.ids.shape[1]
     positions, segments = (F.pad(x, (0, more)) for x in (rows.at.positions, rows.at.segments))
-    filled = "padded" if more and rows.at.filled == "full" else rows.at.filled
     return Rows(F.pad(rows.ids, (0, more)), Layout(positions, segments, filled=filled))
 
 

@@ -1,7 +1,7 @@
 """Decoding a batch: the one way in, whichever search a `Decode` asks for."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
 import torch
@@ -39,17 +39,22 @@ def decode(
     rows = batch_rows(batch)
     if rows == 0:
         return []
-    forced = Prefix.of(prefix, rows, next(iter(batch.features.values())).ids.device)
+    device = next(iter(batch.features.values())).ids.device
+    forced = Prefix.of(prefix, rows, device)
     limits = output_limits(model, batch, config.extra_length, prefix)
-    seeds = [mixed(seed, row) for row in range(rows)] if isinstance(seed, int) else seed
     # What is recorded does not tell what it looks at.
-    steps = recorded if recorded and not config.coverage else model
+    steps = recorded if recorded and not (config.coverage or recorded.watched) else model
 
     def search() -> list[list[Hypothesis]]:
-        return _search(steps, batch, limits, forced, config, seeds)
+        return _search(steps, batch, limits, forced, config, seed)
 
-    with torch.inference_mode(), at_rest(model):
+    with torch.inference_mode(), at_rest(model), _on(device):
         return steps.safely(search) if isinstance(steps, Recorded) else search()
+
+
+def _on(device: torch.device) -> AbstractContextManager[object]:
+    """Kernels are started, and recorded, on the GPU where the batch is."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def _search(
@@ -58,11 +63,12 @@ def _search(
     limits: Sequence[int],
     prefix: Prefix,
     config: Decode,
-    seeds: Sequence[int],
+    seed: int | Sequence[int],
 ) -> list[list[Hypothesis]]:
     leave = by_halves if isinstance(steps, Recorded) else by_eighths
     if config.sample and config.temperature > 0:
         chance = Chance(config.temperature, config.top_k, config.top_p)
+        seeds = [mixed(seed, r) for r in range(len(limits))] if isinstance(seed, int) else seed
         return sample(
             steps, batch, limits, prefix, chance, seeds, config.alpha, config.nbest, leave
         )

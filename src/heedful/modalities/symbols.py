@@ -8,9 +8,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from heedful.nn.kernels.step import embed
 from heedful.nn.layout import Layout
 from heedful.nn.losses import Loss, Smoothing
+from heedful.nn.memory import Memory
 from heedful.nn.projected import projected
+from heedful.nn.slate import Slate
 from heedful.text.specials import PAD
 
 
@@ -25,6 +28,12 @@ class Embedding(nn.Module):
     def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L D"]:
         x = F.embedding(ids, self.weight) * self.weight.shape[1] ** 0.5
         return x.masked_fill((ids == PAD)[..., None], 0.0)
+
+    def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T D"]:
+        """As `forward`, for the next ids of a search: at once, where its steps are by kernels."""
+        if type(self) is Embedding and isinstance(memory, Slate) and memory.trace is not None:
+            return embed(ids, self.weight, self.weight.shape[1] ** 0.5, PAD)
+        return self(ids)
 
 
 class Head(nn.Module):

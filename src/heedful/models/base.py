@@ -23,6 +23,7 @@ from heedful.nn.attention import Encoded
 from heedful.nn.layout import Layout
 from heedful.nn.losses import Loss
 from heedful.nn.memory import FORGET, Memory
+from heedful.nn.slate import Slate
 from heedful.text.specials import START
 
 
@@ -140,7 +141,9 @@ class EncoderDecoder(Model):
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
         source = memory["source"].once(_never_started)
         at = following(ids, memory, self.longest)
-        return self.head(self.body.decode(self.targets(ids), at, source, memory["body"]))
+        return self.head(
+            self.body.decode(self.targets.step(ids, memory), at, source, memory["body"])
+        )
 
 
 class LanguageModel(Model):
@@ -172,7 +175,7 @@ class LanguageModel(Model):
 
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
         at = following(ids, memory, self.longest)
-        return self.head(self.body.decode(self.targets(ids), at, None, memory["body"]))
+        return self.head(self.body.decode(self.targets.step(ids, memory), at, None, memory["body"]))
 
 
 class Tagger(Model):
@@ -232,7 +235,14 @@ def following(ids: Int[Tensor, "B T"], memory: Memory, longest: int | None = Non
     memory["at"].keep(begin + ids.shape[1])
     if longest is not None:
         positions = positions.clamp(max=longest - 1)
-    return Layout(positions, torch.ones_like(positions), filled="full")
+    return Layout(positions, _ones(positions, memory["at"]), filled="full")
+
+
+def _ones(like: Tensor, room: Memory) -> Tensor:
+    """One sequence a row: where steps are recorded, made once."""
+    if isinstance(room, Slate):
+        return room.table(lambda _: torch.ones_like(like))
+    return torch.ones_like(like)
 
 
 def after(first: Layout, second: Layout) -> Layout:

@@ -90,9 +90,9 @@ class Stack(nn.Module):
         memory: Memory = FORGET,
     ) -> Float[Tensor, "B L D"]:
         signal = self.signal(at, memory, x)
-        x = F.dropout(x + signal, self.dropout, self.training)
         if isinstance(memory, Slate) and memory.trace is not None and self.adds:
-            return self.step(x, at, source, memory)
+            return self.step(x, signal, at, source, memory)
+        x = F.dropout(x + signal, self.dropout, self.training)
         for number, layer in enumerate(self.layers):
             if self.timed and number:
                 x = x + signal
@@ -111,12 +111,15 @@ class Stack(nn.Module):
     def step(
         self,
         x: Float[Tensor, "B 1 D"],
+        signal: Float[Tensor, "B 1 D"],
         at: Layout,
         source: Encoded | None,
         memory: Memory,
     ) -> Float[Tensor, "B 1 D"]:
         """The layers, for one more token in a memory whose rows are traced."""
-        y: Tensor | None = None  # what is yet to be added
+        y: Tensor | None = signal  # what is yet to be added
+        if isinstance(self.norm, nn.Identity):  # there is no norm to come before the first layer
+            x, y = x + signal, None
         for number, layer in enumerate(self.layers):
             x, y = layer.step(x, y, at, source, memory[number])  # type: ignore[operator]
         return x if y is None else add_norm(x, y, self.norm)[1]  # type: ignore[arg-type]

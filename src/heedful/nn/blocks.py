@@ -118,4 +118,4 @@ class Block(nn.Module):
         if self.reading is not None and self.reading_residual is not None:
             read = self.reading
             x, y = self.reading_residual.step(x, y, lambda z: read(z, at, source, memory))
-        return self.feed_forward_residual.step(x, y, self.feed_forward)
+        return self.feed_forward_residual.step(x, y, self.feed_forward.step)

@@ -1,5 +1,6 @@
 """The feed-forward part of a Transformer's layer. B batch, L length, D model."""
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -18,3 +19,8 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
         return self.outer(F.dropout(F.relu(self.inner(x)), self.dropout, self.training))
+
+    def step(self, x: Float[Tensor, "B 1 D"]) -> Float[Tensor, "B 1 D"]:
+        """As `forward`, for a token a row where nobody learns: the rectifier with the product."""
+        inner = self.inner
+        return self.outer(torch._addmm_activation(inner.bias, x[:, 0], inner.weight.t())[:, None])

@@ -7,15 +7,17 @@ Rows that are put in another order are moved. Or they are traced: all stays wher
 and a table says in which row that was. B batch, L length.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from heedful.nn.kernels.relative import nowhere
+from heedful.nn.kernels.step import retrace
 from heedful.nn.layout import Layout
 from heedful.nn.memory import Memory
+from heedful.nn.stacks import Stack, joined, leaves, mapped, outline, parts, wholes
 
 
 class Slate(Memory):
@@ -23,7 +25,7 @@ class Slate(Memory):
     many rows, so many sources and at most `length` tokens. `traced` where rows are not moved."""
 
     place: Tensor  # [1] int64: where the next token is written
-    trace: Tensor | None  # [B, L] int32: in which row each place of a row was written
+    trace: Tensor | None  # [B, L] int32: in which row each place of a row was, or will be, written
 
     _grown: "tuple[_Fixed, ...] | None"  # type: ignore[assignment]
     _rooms: "dict[Any, Slate]"  # type: ignore[assignment]
@@ -38,9 +40,10 @@ class Slate(Memory):
         traced: bool = False,
     ) -> None:
         super().__init__(house)
-        self.length = length
+        self.length, self.sources = length, sources
         self._table: Tensor | None = None
         self._marked: tuple[Layout, Tensor] | None = None
+        self._next: Any = None  # what is to be kept, once all rooms have their token
         if house is None:
             device = device_of(like)
             self.place = torch.zeros(1, dtype=torch.long, device=device)
@@ -52,45 +55,61 @@ class Slate(Memory):
             self._grown = tuple(
                 _Fixed(g.dim, _store(g), rows, length, self.place) for g in like._grown
             )
-        self._kept = mapped(lambda x: x.new_zeros(rows, *x.shape[1:]), like._kept)
-        self._once = mapped(lambda x: x.new_zeros(sources, *x.shape[1:]), like._once)
+        self._kept = mapped(lambda x: outline(x, rows, *x.shape[1:]), like._kept)
+        self._once = mapped(lambda x: outline(x, sources, *x.shape[1:]), like._once)
         for name, room in like._rooms.items():
             self._rooms[name] = Slate(room, rows, sources, length, house or self)
+        self._stacks: list[Stack] = joined(self) if house is None else []  # all that is in a house
 
     def load(
         self, memory: Memory, length: int, rows: Tensor | None = None, sources: Tensor | None = None
     ) -> None:
         """Take over the first `length` tokens of a memory with the same rooms: these rows of it,
         and what was read from these sources. None is for all, as they stand."""
-        if self._house is None:
-            self.place.fill_(length)
-            if self.trace is not None:
-                self.trace.copy_(self.rows.expand_as(self.trace))
-        self._seen = None
-        for mine, other in zip(self._grown or (), memory._grown or (), strict=True):
-            store = _store(other)
-            if isinstance(memory, Slate) and memory.trace is not None:
-                store = traced(store, other.dim, memory.trace, rows)
-            else:
-                store = _picked(store, rows)
-            mine.load(store, length)
-        pour(_picked(memory._kept, rows), self._kept)
-        pour(_picked(memory._once, sources), self._once)
-        for name, room in self._rooms.items():
-            room.load(memory[name], length, rows, sources)
-
-    def advance(self) -> None:
-        """A token was written in all rooms."""
+        self.forget()
+        self.place.fill_(length)
         if self.trace is not None:
-            self.trace.index_copy_(1, self.place, self.rows)
+            self.trace.copy_(self.rows.expand_as(self.trace))
+        lines = places = None
+        has: list[Stack] = []
+        if isinstance(memory, Slate):
+            has = memory._stacks
+            if memory.trace is not None:
+                lines = _picked(memory.trace[:, :length], rows).long()
+                places = torch.arange(length, device=lines.device)
+        for mine, theirs in zip(
+            self._stacks, wholes(memory, has, self._stacks, length), strict=True
+        ):
+            which = sources if mine.kind == "once" else rows
+            if mine.dim is None:
+                if which is None:
+                    mine.whole.copy_(theirs)
+                else:
+                    torch.index_select(theirs, 1, which, out=mine.whole)
+                continue
+            if lines is not None:
+                theirs = theirs.movedim(mine.dim, 2)[:, lines, places].movedim(2, mine.dim)
+            elif which is not None:
+                theirs = theirs.index_select(1, which)
+            mine.whole.narrow(mine.dim, 0, length).copy_(theirs)
+            # The rest is padding. Nobody looks at what was written there before; but what is no
+            # number would still be none when it is multiplied by nothing.
+            mine.whole.narrow(mine.dim, length, self.length - length).zero_()
+
+    def advance(self, rows: Tensor | None = None) -> None:
+        """A token was written in all rooms. Then rows are put in this order, those of a source
+        among each other; None is for leaving them."""
+        self._keep(rows)
+        if rows is not None:
+            self._follow(rows, near=True)
         self.place.add_(1)
+        self.forget()
 
     def extend(self, *new: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, ...]:
         written = self.write(*new)
         if self.trace is None:
             return written
-        now = self.trace.index_copy(1, self.place, self.rows)
-        return tuple(traced(x, dim, now) for x, dim in zip(written, dims, strict=True))
+        return tuple(traced(x, dim, self.trace) for x, dim in zip(written, dims, strict=True))
 
     def write(self, *new: Tensor) -> tuple[Tensor, ...]:
         """As `extend`, but what comes back lies as it was written."""
@@ -102,11 +121,12 @@ class Slate(Memory):
         return self._grown or ()
 
     def mark(self, at: Layout) -> Tensor:
-        """Append a layout, as `see` does; the segments of all places, as they were written."""
+        """Append the segments of a layout, where nobody is to `see` it; the segments of all places,
+        as they were written."""
         if isinstance(self._house, Slate):
             return self._house.mark(at)
         if self._marked is None or self._marked[0] is not at:
-            self._marked = at, self._rooms["layout"].write(at.positions, at.segments)[1]
+            self._marked = at, self._rooms["layout"].stores[1].append(at.segments)
         return self._marked[1]
 
     def table(self, make: Callable[[int], Tensor]) -> Tensor:
@@ -116,22 +136,72 @@ class Slate(Memory):
         return self._table
 
     def recall(self, default: Callable[[], Any]) -> Any:
-        """A copy of what was kept, since keeping something else overwrites it."""
-        return mapped(torch.clone, self._kept)
+        return self._kept if self._next is None else self._next
 
     def keep(self, state: Any) -> None:
-        pour(state, self._kept)
+        """It is written when all rooms have their token: until then, what was kept may be read."""
+        self._next = state
 
     def reorder(self, rows: Tensor) -> None:
-        self._seen = None
+        for stack in self._stacks:
+            if stack.kind == "kept":
+                stack.whole.copy_(stack.whole.index_select(1, rows))
+        self._follow(rows, near=False)
+        self.forget()
+
+    def _follow(self, rows: Tensor, near: bool) -> None:
+        """What has grown, in this order of rows; `near` when the newest token is there, but does
+        not count yet, and rows stay with their source."""
         if self.trace is None:
-            for grown in self.stores:
-                grown.store.copy_(grown.store.index_select(0, rows))
-        elif self._house is None:
-            self.trace.copy_(self.trace.index_select(0, rows))
-        pour(_picked(self._kept, rows), self._kept)
+            for stack in self._stacks:
+                if stack.kind == "grown":
+                    stack.whole.copy_(stack.whole.index_select(1, rows))
+        elif near and not nowhere(self.trace.device.type):
+            retrace(self.trace, rows, self.place, self.sources)
+        else:
+            written = torch.arange(self.length, device=rows.device) < self.place + near
+            self.trace.copy_(torch.where(written, self.trace.index_select(0, rows), self.rows))
+
+    def _keep(self, rows: Tensor | None) -> None:
+        """Write what rooms were told to keep, in this order of rows."""
+        coming = dict(self._told())
+        kept = [stack for stack in self._stacks if stack.kind == "kept"]
+        mine = {stack.whole.untyped_storage().data_ptr() for stack in kept}
+        written = []
+        for stack in kept:
+            if rows is None and coming.keys().isdisjoint(stack.paths):
+                continue
+            group = [
+                coming.get(path, old) for path, old in zip(stack.paths, stack.whole, strict=True)
+            ]
+            if len(group) > 1:
+                whole = torch.stack(group)
+            else:  # what was kept may be kept again, or some of it
+                (whole,) = group
+                reused = whole.untyped_storage().data_ptr() in mine
+                whole = (whole.clone() if reused else whole)[None]
+            written.append((stack, whole))
+        for stack, whole in written:
+            if rows is None:
+                stack.whole.copy_(whole)
+            else:
+                torch.index_select(whole, 1, rows, out=stack.whole)
+
+    def _told(self, path: tuple[Hashable, ...] = ()) -> Iterator[tuple[Hashable, Tensor]]:
+        """What this and all inner rooms were told to keep, by its path."""
+        if self._next is not None:
+            told = zip(leaves(self._next), leaves(self._kept), strict=True)
+            for number, (tensor, _) in enumerate(told):
+                yield (*path, "kept", number), tensor
+        for name, room in self._rooms.items():
+            yield from room._told((*path, name))
+
+    def forget(self) -> None:
+        """Nothing of a step is left, in this and all inner rooms, but what was written. So too of
+        one that was not done to its end, as when it could not be recorded."""
+        self._seen = self._marked = self._next = None
         for room in self._rooms.values():
-            room.reorder(rows)
+            room.forget()
 
 
 class _Fixed:
@@ -141,14 +211,10 @@ class _Fixed:
     def __init__(self, dim: int, like: Tensor, rows: int, length: int, place: Tensor) -> None:
         shape = [rows, *like.shape[1:]]
         shape[dim] = length
-        self.dim, self.place, self.store = dim, place, like.new_zeros(shape)
+        self.dim, self.place, self.store = dim, place, outline(like, *shape)
 
     def append(self, x: Tensor) -> Tensor:
         return self.store.index_copy_(self.dim, self.place, x)
-
-    def load(self, store: Tensor, length: int) -> None:
-        self.store.zero_()  # what was written here before, above all that it was real
-        self.store.narrow(self.dim, 0, length).copy_(store.narrow(self.dim, 0, length))
 
 
 def traced(store: Tensor, dim: int, trace: Tensor, rows: Tensor | None = None) -> Tensor:
@@ -180,47 +246,8 @@ def device_of(memory: Memory) -> torch.device:
 
 def tensors(memory: Memory) -> Iterator[Tensor]:
     """All that a memory holds."""
-    yield from map(_store, memory._grown or ())
-    yield from _leaves(memory._kept)
-    yield from _leaves(memory._once)
-    for room in memory._rooms.values():
-        yield from tensors(room)
+    return (part.tensor for part in parts(memory))
 
 
-def _picked(value: Any, rows: Tensor | None) -> Any:
-    return value if rows is None else mapped(lambda x: x.index_select(0, rows), value)
-
-
-def pour(value: Any, into: Any) -> None:
-    """Copy every tensor of a state into its place in another of the same build."""
-    for tensor, place in zip(_leaves(value), _leaves(into), strict=True):
-        if tensor is not place:
-            place.copy_(tensor)
-
-
-def _leaves(value: Any) -> list[Tensor]:
-    """The tensors of a state, always in the same order."""
-    found: list[Tensor] = []
-
-    def noted(x: Tensor) -> Tensor:
-        found.append(x)
-        return x
-
-    mapped(noted, value)
-    return found
-
-
-def mapped(function: Callable[[Tensor], Tensor], value: Any) -> Any:
-    """A state with each of its tensors put through a function."""
-    if isinstance(value, Tensor):
-        return function(value)
-    if isinstance(value, Layout):
-        return Layout(function(value.positions), function(value.segments), filled=value.filled)
-    if isinstance(value, tuple | list):
-        return type(value)([mapped(function, item) for item in value])
-    if isinstance(value, dict):
-        return {name: mapped(function, item) for name, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = {f.name: mapped(function, getattr(value, f.name)) for f in fields(value)}
-        return replace(value, **parts)
-    return value
+def _picked(x: Tensor, rows: Tensor | None) -> Tensor:
+    return x if rows is None else x.index_select(0, rows)

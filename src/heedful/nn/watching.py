@@ -76,6 +76,13 @@ def lookers(model: nn.Module) -> dict[str, Looker]:
     return {name: part for name, part in model.named_modules() if isinstance(part, Looker)}
 
 
+def watched(part: Looker) -> bool:
+    """Whether somebody watches it."""
+    if isinstance(part, Attention):
+        return isinstance(part.kernel, _Recording)
+    return part.note is not None
+
+
 def _lend(part: Looker, name: str, note: Callable[[Glance], None]) -> Callable[[], None]:
     """Let a part be heard; what is given undoes that."""
     if isinstance(part, Attention):

@@ -16,6 +16,7 @@ from torch.nn.attention.flex_attention import flex_attention
 
 from heedful.errors import UsageError
 from heedful.nn.kernels.dense import shared
+from heedful.nn.once import once
 from heedful.nn.sight import Sight
 
 OLDEST = 7  # compute capability that Triton compiles for
@@ -47,8 +48,7 @@ def blocks(
         return flex_attention(q, *pair, score_mod=score, block_mask=sight.blocks)
 
 
-@torch.compiler.assume_constant_result
-@cache
+@once
 def missing() -> str:
     """Why it cannot be compiled for the GPU here; nothing where it can."""
     if importlib.util.find_spec("triton") is None:

@@ -7,7 +7,6 @@ L length, E per head.
 
 import importlib.util
 import os
-from functools import cache
 
 import torch
 from jaxtyping import Float, Int
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from heedful.nn.kernels.blocks import missing
 from heedful.nn.kernels.dense import shared
+from heedful.nn.once import once
 from heedful.nn.patterns import Causal, Full, Visible
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight
@@ -70,8 +70,7 @@ def refusal(q: Tensor, sight: Sight, bias: Relative, dropout: float) -> str:
     return nowhere(q.device.type)
 
 
-@torch.compiler.assume_constant_result
-@cache
+@once
 def nowhere(device: str) -> str:
     """Why it cannot be run on this kind of device; nothing where it can."""
     if importlib.util.find_spec("triton") is None:

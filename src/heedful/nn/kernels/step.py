@@ -1,4 +1,5 @@
-"""A step of decoding by kernels of our own in Triton: attention of one query a row, and norms.
+"""A step of decoding by kernels of our own in Triton: attention of one query a row, norms, and what
+comes before and after them.
 
 Of keys and values only places that are written are read, and nothing is copied for it: neither
 those of rows that were put in another order, nor those of a source that several rows read.
@@ -24,6 +25,7 @@ from heedful.nn.sight import Sight
 
 WIDEST = 128  # channels of a head
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+TRACED = 32  # places of a row, whose writers are looked up at a time
 TRIAL = 48  # places that are read to see whether the kernels do
 NEAR = 0.1  # how near the truth is in any precision, and nothing else
 
@@ -96,7 +98,11 @@ def _trial(device: torch.device, dtype: torch.dtype, width: int, lent: int) -> b
     own = read_traced(new, k.flip(0).contiguous(), v.flip(0).contiguous(), segments, trace, place)
     normed = add_norm(source, own, nn.LayerNorm(lent * width, device=device, dtype=dtype))[1]
     norm = F.layer_norm(2 * wanted, [lent * width])
-    pairs = (source, wanted), (own, wanted), (normed, norm)
+    retrace(trace, torch.tensor([1, 0], device=device), place, 1)
+    rows = torch.tensor([[0], [1]], device=device).expand_as(trace)  # each has its own again
+    table = some(3, lent * width)
+    vectors = embed(ones[:, :1], table, 2.0, 0), 2 * table[1].expand(2, 1, -1)
+    pairs = (source, wanted), (own, wanted), (normed, norm), (trace, rows), vectors
     return all(bool(((x - y).abs() < NEAR).all()) for x, y in pairs)
 
 
@@ -121,6 +127,41 @@ def read_source(
 ) -> Float[Tensor, "R 1 HE"]:
     """What queries read of their source, R / B rows of each."""
     return _read(q, k, v, segments, len(q) // len(k), None)
+
+
+def retrace(
+    trace: Int[Tensor, "R L"], order: Int[Tensor, " R"], place: Int[Tensor, "1"], sources: int
+) -> None:
+    """The table of where rows were written, when they are put in this order, each with its source.
+
+    The newest token, at `place`, has been written by each row itself.
+    """
+    import triton
+
+    from heedful.nn.kernels import step_trace
+
+    together = len(trace) // sources
+    step_trace.retrace[(sources,)](
+        trace, order, place, trace.shape[1],
+        K=together, KS=triton.next_power_of_2(together), BLOCK=TRACED, num_warps=1,
+    )  # fmt: skip
+
+
+def embed(
+    ids: Int[Tensor, "R 1"], table: Float[Tensor, "V D"], scale: float, nothing: int
+) -> Float[Tensor, "R 1 D"]:
+    """The vectors of these ids times `scale`; zeros for the id that is `nothing`."""
+    import triton
+
+    from heedful.nn.kernels import step_embed
+
+    ids, table, width = ids.contiguous(), table.contiguous(), table.shape[1]
+    out = table.new_empty(len(ids), 1, width)
+    step_embed.embed[(len(ids),)](
+        ids, table, out, scale, nothing,
+        WIDTH=width, COLUMNS=triton.next_power_of_2(width), num_warps=TUNING.norm_warps,
+    )  # fmt: skip
+    return out
 
 
 def add_norm(
