@@ -2,7 +2,8 @@
 
 import torch
 
-from heedful.nn.kernels import blocks, relative
+from heedful.nn.kernels.blocks import missing
+from heedful.nn.kernels.relative import nowhere
 from heedful.nn.once import once
 
 asked = []
@@ -35,10 +36,10 @@ def test_a_compiled_graph_holds_the_answer_and_does_not_break() -> None:
 
 def test_what_kernels_need_is_asked_so() -> None:
     def marked(x):
-        return x + len(relative.nowhere("cpu"))
+        return x + len(nowhere("cpu"))
 
     torch._dynamo.reset()
     compiled = torch.compile(marked, backend="eager", fullgraph=True)
-    assert compiled(torch.zeros(1)).item() == len(relative.nowhere("cpu"))
-    for function in (blocks.missing, relative.nowhere):
+    assert compiled(torch.zeros(1)).item() == len(nowhere("cpu"))
+    for function in (missing, nowhere):
         assert function._dynamo_marked_constant  # what `torch.compiler` sets
