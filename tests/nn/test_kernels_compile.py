@@ -61,8 +61,11 @@ def _compiled(kernel, tiles, kind: str, sizes: dict[str, object], folder: Path, 
     """A kernel of attention with products, as a GPU would have it."""
     patch.setenv("TRITON_CACHE_DIR", str(folder))
     precision = "tf32" if kind == "bf16" else "tf32x3"
-    constants = {"WIDTH": 64, "COLUMNS": 64, "PRECISION": precision, **sizes}
-    types = {name: _kind(name, kind, constants) for name in inspect.signature(kernel.fn).parameters}
+    names = inspect.signature(kernel.fn).parameters
+    scales = {name: 0.125 for name in names if name in ("SCALE", "BY_SCALE")}
+    constants = {"WIDTH": 64, "COLUMNS": 64, "PRECISION": precision, **scales, **sizes}
+    types = {name: _kind(name, kind, constants) for name in names}
+    types |= {name: "fp64" for name in names if types[name] == "fp32"}  # in a compiled graph
     made = triton.compile(
         ASTSource(fn=kernel, signature=types, constexprs=constants),
         target=HOPPER,

@@ -7,7 +7,6 @@ L length, E per head.
 
 import importlib.util
 import os
-from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
@@ -15,9 +14,8 @@ from torch import Tensor
 
 from heedful.nn.kernels.blocks import missing
 from heedful.nn.kernels.dense import shared
-from heedful.nn.layout import Layout
 from heedful.nn.once import once
-from heedful.nn.patterns import Both, Causal, Full, InBlocks, Near, Pattern, Visible
+from heedful.nn.patterns import Causal, Full, Visible
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight
 from heedful.nn.spans import Window, terms

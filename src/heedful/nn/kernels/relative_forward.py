@@ -23,12 +23,12 @@ from heedful.nn.kernels.tiles import product, put, seen, tokens, visible
 @no_type_check
 def _taken_in(
     total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, first, j, length,
-    WIDTH: tl.constexpr, scale,
+    WIDTH: tl.constexpr, SCALE: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One more tile of keys in the running softmax."""
     k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
-    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
+    score = (product(q, tl.trans(k), PRECISION) + bias) * SCALE
     score = tl.where(visible(start, end, j, BLOCK), score, -float("inf"))
     higher = tl.maximum(highest, tl.max(score, 1))
     level = tl.where(higher == -float("inf"), 0.0, higher)
@@ -44,7 +44,7 @@ def _taken_in(
 def forward(
     q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, out_ptr, level_ptr,
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
-    out_row, out_head, out_place, scale, heads, length, rows, back,
+    out_row, out_head, out_place, SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -72,7 +72,7 @@ def forward(
     for j in range(begin, near, BLOCK):
         total, highest, read = _taken_in(
             total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, first, j,
-            length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
     low = product(
         q,
@@ -86,7 +86,7 @@ def forward(
         high = product(q, tl.trans(ahead), PRECISION)
         total, highest, read = _taken_in(
             total, highest, read, q, by_key(low, high, BLOCK), k_ptr, v_ptr, k_place, v_place,
-            start, end, first, j, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            start, end, first, j, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
         low = high
     if not CAUSAL:
@@ -96,7 +96,7 @@ def forward(
         for j in range(far, stop, BLOCK):
             total, highest, read = _taken_in(
                 total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, first,
-                j, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+                j, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
             )  # fmt: skip
 
     blind = total == 0.0

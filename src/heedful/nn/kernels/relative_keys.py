@@ -19,7 +19,7 @@ from heedful.nn.kernels.tiles import numbers, product, put, seen, seen_by, token
 @no_type_check
 def _heard(
     dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
-    i, first, length, WIDTH: tl.constexpr, scale,
+    i, first, length, WIDTH: tl.constexpr, SCALE: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One more tile of queries in the gradients."""
@@ -27,7 +27,7 @@ def _heard(
     level = numbers(level_ptr, i, length, 0.0, BLOCK)
     delta = numbers(delta_ptr, i, length, 0.0, BLOCK)
     start, end = seen(seen_ptr, i, length, length, BLOCK, CAUSAL)
-    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
+    score = (product(q, tl.trans(k), PRECISION) + bias) * SCALE
     share = tl.where(visible(start, end, first, BLOCK), tl.exp2(score - level[:, None]), 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     slope = (share * (wanted - delta[:, None])).to(q.dtype)
@@ -43,7 +43,7 @@ def keys(
     dk_ptr, dv_ptr,
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
     dout_row, dout_head, dout_place, dk_row, dk_head, dk_place, dv_row, dv_head, dv_place,
-    scale, by_scale, heads, length, rows, back,
+    SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -78,7 +78,7 @@ def keys(
                 bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
             dk, dv = _heard(
                 dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
-                i, first, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+                i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
             )  # fmt: skip
     ahead = vectors(table, first - near + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
     for i in range(near, far, BLOCK):
@@ -88,7 +88,7 @@ def keys(
         high = product(q, tl.trans(ahead), PRECISION)
         dk, dv = _heard(
             dk, dv, k, v, q, by_key(low, high, BLOCK), dout_ptr, dout_place, level_ptr,
-            delta_ptr, seen_ptr, i, first, length, WIDTH, scale,
+            delta_ptr, seen_ptr, i, first, length, WIDTH, SCALE,
             BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
         ahead = behind
@@ -100,10 +100,10 @@ def keys(
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
         dk, dv = _heard(
             dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
-            i, first, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
     put(
-        dk_ptr + row * dk_row + head * dk_head, dk * by_scale, first, length, dk_place,
+        dk_ptr + row * dk_row + head * dk_head, dk * BY_SCALE, first, length, dk_place,
         WIDTH, BLOCK, COLUMNS,
     )  # fmt: skip
     put(dv_ptr + row * dv_row + head * dv_head, dv, first, length, dv_place, WIDTH, BLOCK, COLUMNS)

@@ -21,11 +21,11 @@ from heedful.nn.kernels.tiles import numbers, product, put, seen, tokens, visibl
 @triton.jit
 @no_type_check
 def _slope(
-    q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+    q, bias, k, v, dout, delta, level, start, end, first, j, SCALE: tl.constexpr,
     BLOCK: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """The gradient by the scores of one tile, before they are scaled."""
-    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
+    score = (product(q, tl.trans(k), PRECISION) + bias) * SCALE
     share = tl.where(visible(start, end, j, BLOCK), tl.exp2(score - level[:, None]), 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     return share * (wanted - delta[:, None])
@@ -33,10 +33,12 @@ def _slope(
 
 @triton.jit
 @no_type_check
-def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):
+def _add_end(
+    table, row, sums, q, BY_SCALE: tl.constexpr, WIDTH: tl.constexpr, COLUMNS: tl.constexpr
+):
     """Add what all keys beyond an end give to the vector of that end."""
     column = tl.arange(0, COLUMNS)
-    x = tl.sum(sums[:, None] * q.to(tl.float32), 0) * by_scale
+    x = tl.sum(sums[:, None] * q.to(tl.float32), 0) * BY_SCALE
     tl.atomic_add(table + row * WIDTH + column, x, mask=column < WIDTH, sem="relaxed")
 
 
@@ -47,7 +49,7 @@ def queries(
     dq_ptr, dtable_ptr, delta_ptr,
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
     out_row, out_head, out_place, dout_row, dout_head, dout_place, dq_row, dq_head, dq_place,
-    scale, by_scale, heads, length, rows, back,
+    SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -89,14 +91,14 @@ def queries(
         k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
         v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
-            q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+            q, bias, k, v, dout, delta, level, start, end, first, j, SCALE,
             BLOCK, CAUSAL, PRECISION,
         )  # fmt: skip
         dq += product(slope.to(k.dtype), k, PRECISION)
         sums += tl.sum(slope, 1)
     if CLIPPED:
         dq += sums[:, None] * last[None, :]
-        _add_end(dtable, 0, sums, q, by_scale, WIDTH, COLUMNS)
+        _add_end(dtable, 0, sums, q, BY_SCALE, WIDTH, COLUMNS)
 
     # What a block of distances is given comes from two tiles: as their high block, then as low.
     behind = vectors(table, near - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
@@ -109,7 +111,7 @@ def queries(
         v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
             q, by_key(low, high, BLOCK), k, v, dout, delta, level, start, end,
-            first, j, scale, BLOCK, CAUSAL, PRECISION,
+            first, j, SCALE, BLOCK, CAUSAL, PRECISION,
         ).to(q.dtype)  # fmt: skip
         dq += product(slope, k, PRECISION)
         given = by_distance(slope, BLOCK)
@@ -117,7 +119,7 @@ def queries(
         half = given
         dq += product(whole, behind, PRECISION)
         add_vectors(
-            dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
+            dtable, product(tl.trans(whole), q, PRECISION) * BY_SCALE,
             j - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
         low, behind = high, ahead
@@ -125,7 +127,7 @@ def queries(
         whole = tl.where(is_low(BLOCK), 0.0, half).to(q.dtype)
         dq += product(whole, behind, PRECISION)
         add_vectors(
-            dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
+            dtable, product(tl.trans(whole), q, PRECISION) * BY_SCALE,
             far - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
 
@@ -138,15 +140,15 @@ def queries(
             k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
             v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
             slope = _slope(
-                q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+                q, bias, k, v, dout, delta, level, start, end, first, j, SCALE,
                 BLOCK, CAUSAL, PRECISION,
             )  # fmt: skip
             dq += product(slope.to(k.dtype), k, PRECISION)
             sums += tl.sum(slope, 1)
         if CLIPPED:
             dq += sums[:, None] * last[None, :]
-            _add_end(dtable, rows - 1, sums, q, by_scale, WIDTH, COLUMNS)
+            _add_end(dtable, rows - 1, sums, q, BY_SCALE, WIDTH, COLUMNS)
     put(
-        dq_ptr + row * dq_row + head * dq_head, dq * by_scale, first, length, dq_place,
+        dq_ptr + row * dq_row + head * dq_head, dq * BY_SCALE, first, length, dq_place,
         WIDTH, BLOCK, COLUMNS,
     )  # fmt: skip

@@ -15,7 +15,7 @@ def queries_slopes(
     q_ptr, k_ptr, v_ptr, seen_ptr, out_ptr, level_ptr, dout_ptr, dq_ptr, delta_ptr,
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
     out_row, out_head, out_place, dout_row, dout_head, dout_place,
-    dq_row, dq_head, dq_place, scale, by_scale, heads, queries, keys,
+    dq_row, dq_head, dq_place, SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, queries, keys,
     WIDTH: tl.constexpr, COLUMNS: tl.constexpr, QUERIES: tl.constexpr, KEYS: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -46,12 +46,12 @@ def queries_slopes(
     for j in range(tl.min(start) // KEYS * KEYS, tl.max(end), KEYS):
         k = tokens(k_ptr, j, keys, k_place, WIDTH, KEYS, COLUMNS)
         v = tokens(v_ptr, j, keys, v_place, WIDTH, KEYS, COLUMNS)
-        score = product(q, tl.trans(k), PRECISION) * scale
+        score = product(q, tl.trans(k), PRECISION) * SCALE
         share = tl.where(visible(start, end, j, KEYS), tl.exp2(score - level[:, None]), 0.0)
         slope = share * (product(dout, tl.trans(v), PRECISION) - delta[:, None])
         dq += product(slope.to(k.dtype), k, PRECISION)
     put(
-        dq_ptr + row * dq_row + head * dq_head, dq * by_scale, first, queries, dq_place,
+        dq_ptr + row * dq_row + head * dq_head, dq * BY_SCALE, first, queries, dq_place,
         WIDTH, QUERIES, COLUMNS,
     )  # fmt: skip
 
@@ -62,7 +62,7 @@ def keys_slopes(
     q_ptr, k_ptr, v_ptr, seen_ptr, seen_by_ptr, level_ptr, delta_ptr, dout_ptr, dk_ptr, dv_ptr,
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
     dout_row, dout_head, dout_place, dk_row, dk_head, dk_place, dv_row, dv_head, dv_place,
-    scale, by_scale, heads, queries, keys,
+    SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, queries, keys,
     WIDTH: tl.constexpr, COLUMNS: tl.constexpr, QUERIES: tl.constexpr, KEYS: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -85,13 +85,13 @@ def keys_slopes(
         level = numbers(level_ptr + line, i, queries, 0.0, QUERIES)
         delta = numbers(delta_ptr + line, i, queries, 0.0, QUERIES)
         start, end = seen(seen_ptr, i, queries, keys, QUERIES, CAUSAL)
-        score = product(q, tl.trans(k), PRECISION) * scale
+        score = product(q, tl.trans(k), PRECISION) * SCALE
         share = tl.where(visible(start, end, first, KEYS), tl.exp2(score - level[:, None]), 0.0)
         slope = share * (product(dout, tl.trans(v), PRECISION) - delta[:, None])
         dv += product(tl.trans(share.to(dout.dtype)), dout, PRECISION)
         dk += product(tl.trans(slope.to(q.dtype)), q, PRECISION)
     put(
-        dk_ptr + row * dk_row + head * dk_head, dk * by_scale, first, keys, dk_place,
+        dk_ptr + row * dk_row + head * dk_head, dk * BY_SCALE, first, keys, dk_place,
         WIDTH, KEYS, COLUMNS,
     )  # fmt: skip
     put(dv_ptr + row * dv_row + head * dv_head, dv, first, keys, dv_place, WIDTH, KEYS, COLUMNS)

@@ -13,7 +13,7 @@ from heedful.nn.kernels.tiles import product, put, seen, tokens, visible
 def forward(
     q_ptr, k_ptr, v_ptr, seen_ptr, out_ptr, level_ptr,
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
-    out_row, out_head, out_place, scale, heads, queries, keys,
+    out_row, out_head, out_place, SCALE: tl.constexpr, heads, queries, keys,
     WIDTH: tl.constexpr, COLUMNS: tl.constexpr, QUERIES: tl.constexpr, KEYS: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -32,7 +32,7 @@ def forward(
     read = tl.zeros([QUERIES, COLUMNS], tl.float32)
     for j in range(tl.min(start) // KEYS * KEYS, tl.max(end), KEYS):
         k = tokens(k_ptr, j, keys, k_place, WIDTH, KEYS, COLUMNS)
-        score = product(q, tl.trans(k), PRECISION) * scale
+        score = product(q, tl.trans(k), PRECISION) * SCALE
         score = tl.where(visible(start, end, j, KEYS), score, -float("inf"))
         higher = tl.maximum(highest, tl.max(score, 1))
         level = tl.where(higher == -float("inf"), 0.0, higher)
