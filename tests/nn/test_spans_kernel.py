@@ -127,6 +127,7 @@ with torch.no_grad():
 """
 
 ON_A_GPU = """
+import copy
 import torch
 from heedful.nn.attention import Attention, AttentionConfig
 from heedful.nn.layout import Layout
@@ -140,42 +141,44 @@ def rows(*lengths):
 
 torch.manual_seed(0)
 part = Attention(128, 2, pattern=Causal()).cuda()
+low = copy.deepcopy(part).bfloat16()
 plain = Attention(128, 2, pattern=Causal(), config=AttentionConfig(kernel="dense"))
 plain.to_qkv, plain.to_out = part.to_qkv, part.to_out
 x = torch.randn(2, 600, 128, device="cuda", requires_grad=True)
+x_low = x.detach().bfloat16().requires_grad_()
 positions, segments = rows(25, 300, 1, 60, 200)
 
-def slopes(attend, dtype=torch.bfloat16, by_spans=True):
+def slopes(attend, x, weights, by_spans=True):
     at = Layout(positions, segments, filled="in_turn")
-    with torch.autocast("cuda", dtype, enabled=dtype != torch.float32):
-        out = attend(x, at) * at.real[..., None]
-    assert attend not in (part, plain) or (at.seen["sights"][0]._spans is not None) == by_spans
-    return [out, *torch.autograd.grad(out.float().square().sum(), [x, *part.parameters()])]
+    out = attend(x, at) * at.real[..., None]
+    compiled = attend is not weights
+    assert compiled or (at.seen["sights"][0]._spans is not None) == by_spans
+    return [out, *torch.autograd.grad(out.float().square().sum(), [x, *weights.parameters()])]
 
 def near(ones, others, bound=3e-2):
     for one, other in zip(ones, others, strict=True):
-        far = float((one - other).detach().float().norm() / other.detach().float().norm())
+        far = float((one.double() - other).detach().norm() / other.detach().norm())
         assert far < bound, far
 
-wanted = slopes(plain, torch.float32, by_spans=False)
-near(slopes(part), wanted)
-near(slopes(part, torch.float32), wanted, 1e-3)
-near(slopes(torch.compile(part, fullgraph=True)), wanted)
+wanted = slopes(plain, x, plain, by_spans=False)
+near(slopes(part, x, part), wanted, 1e-3)
+near(slopes(low, x_low, low), wanted)
+near(slopes(torch.compile(part, fullgraph=True), x, part), wanted, 1e-3)
+near(slopes(torch.compile(low, fullgraph=True), x_low, low), wanted)
 
-# Recorded as a CUDA graph, and replayed for other rows.
-graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
-side.wait_stream(torch.cuda.current_stream())
-with torch.cuda.stream(side):
-    slopes(part)
-torch.cuda.current_stream().wait_stream(side)
+# Recorded as a CUDA graph, as training does, and replayed for other rows.
+for _ in range(3):
+    slopes(low, x_low, low)
+graph = torch.cuda.CUDAGraph()
 with torch.cuda.graph(graph):
-    recorded = slopes(part)
+    recorded = slopes(low, x_low, low)
 with torch.no_grad():
     x.copy_(torch.randn_like(x))
+    x_low.copy_(x)
 for into, new in zip((positions, segments), rows(7, 90, 400, 33, 2, 2), strict=True):
     into.copy_(new)
 graph.replay()
-near(recorded, slopes(plain, torch.float32, by_spans=False))
+near(recorded, slopes(plain, x, plain, by_spans=False))
 """
 
 
