@@ -10,6 +10,7 @@ triton = pytest.importorskip("triton", reason="Triton is for Linux")
 from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 
+from heedful.nn.kernels import spans_backward, spans_forward, spans_op  # noqa: E402
 from heedful.nn.kernels.relative_forward import forward  # noqa: E402
 from heedful.nn.kernels.relative_keys import keys  # noqa: E402
 from heedful.nn.kernels.relative_op import TUNING  # noqa: E402
@@ -27,27 +28,45 @@ FLOAT = {"level_ptr": "*fp32", "delta_ptr": "*fp32", "dtable_ptr": "*fp32"}
 
 
 @pytest.mark.parametrize(
-    ("kernel", "tiles", "kind", "width"),
+    ("kernel", "tiles", "kind"),
     [
-        (forward, TUNING.forward, "bf16", 64),
-        (queries, TUNING.queries, "bf16", 64),
-        (keys, TUNING.keys, "fp32", 64),
+        (forward, TUNING.forward, "bf16"),
+        (queries, TUNING.queries, "bf16"),
+        (keys, TUNING.keys, "fp32"),
     ],
     ids=["forward", "queries", "keys"],
 )
-def test_relative_kernels_compile(
-    kernel, tiles, kind, width, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    constants = {
-        "WIDTH": width,
-        "BLOCK": tiles.block if kind == "bf16" else tiles.block // 2,
-        "COLUMNS": width,
-        "CLIPPED": True,
-        "CAUSAL": False,
-        "PRECISION": "tf32" if kind == "bf16" else "tf32x3",
-    }
-    types = {name: _kind(name, kind, constants) for name in inspect.signature(kernel.fn).parameters}
+def test_relative_kernels_compile(kernel, tiles, kind, tmp_path: Path, monkeypatch) -> None:
+    block = tiles.block if kind == "bf16" else tiles.block // 2
+    sizes = {"BLOCK": block, "CLIPPED": True, "CAUSAL": False}
+    _compiled(kernel, tiles, kind, sizes, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "tiles", "kind"),
+    [
+        (spans_forward.forward, spans_op.TUNING.forward, "bf16"),
+        (spans_backward.queries_slopes, spans_op.TUNING.queries, "fp32"),
+        (spans_backward.keys_slopes, spans_op.TUNING.keys, "bf16"),
+    ],
+    ids=["forward", "queries", "keys"],
+)
+def test_span_kernels_compile(kernel, tiles, kind, tmp_path: Path, monkeypatch) -> None:
+    half = 1 if kind == "bf16" else 2
+    sides = {"QUERIES": max(16, tiles.queries // half), "KEYS": max(16, tiles.keys // half)}
+    made = _compiled(kernel, tiles, kind, {**sides, "CAUSAL": True}, tmp_path, monkeypatch)
+    assert "wgmma" not in made.asm["ptx"]  # see Tuning
+
+
+def _compiled(kernel, tiles, kind: str, sizes: dict[str, object], folder: Path, patch):
+    """A kernel of attention with products, as a GPU would have it."""
+    patch.setenv("TRITON_CACHE_DIR", str(folder))
+    precision = "tf32" if kind == "bf16" else "tf32x3"
+    names = inspect.signature(kernel.fn).parameters
+    scales = {name: 0.125 for name in names if name in ("SCALE", "BY_SCALE")}
+    constants = {"WIDTH": 64, "COLUMNS": 64, "PRECISION": precision, **scales, **sizes}
+    types = {name: _kind(name, kind, constants) for name in names}
+    types |= {name: "fp64" for name in names if types[name] == "fp32"}  # in a compiled graph
     made = triton.compile(
         ASTSource(fn=kernel, signature=types, constexprs=constants),
         target=HOPPER,
@@ -55,6 +74,7 @@ def test_relative_kernels_compile(
     )
     assert "wgmma" in made.asm["ptx"] or "mma.sync" in made.asm["ptx"]
     assert made.metadata.shared <= SHARED
+    return made
 
 
 STEP = {

@@ -1,7 +1,8 @@
+import pytest
 import torch
 
 from heedful.data.batch import Batch, pad
-from heedful.nn.layout import line, ragged
+from heedful.nn.layout import Layout, line, ragged
 
 
 def test_ragged_pads_to_the_longest_or_further() -> None:
@@ -26,3 +27,25 @@ def test_a_batch_moves_all_its_features_and_keeps_its_names() -> None:
     assert batch.inputs.ids.tolist() == [[4, 5], [6, 0]]
     assert batch.targets.ids.tolist() == [[7], [8]] and batch.examples == (3, 9)
     assert batch.inputs.select(torch.tensor([1])).ids.tolist() == [[6, 0]]
+
+
+@pytest.mark.parametrize(
+    ("segments", "filling"),
+    [
+        ([[1, 1, 1], [2, 2, 2]], "full"),
+        ([[1, 1, 0], [0, 0, 0]], "padded"),
+        ([[0, 0, 0]], "padded"),
+        ([[0, 1, 1]], "single"),
+        ([[1, 2, 0], [1, 1, 1]], "in_turn"),
+        ([[1, 2, 2], [3, 3, 5]], "in_turn"),
+        ([[2, 1, 0], [1, 1, 0]], "packed"),
+        ([[1, 2, 1]], "packed"),
+        ([[1, 0, 2]], "packed"),
+        ([[1, 2, 0], [0, 1, 1]], "packed"),
+    ],
+    ids=str,
+)
+def test_rows_are_looked_at_for_how_they_are_filled(segments, filling) -> None:
+    at = Layout(torch.zeros(len(segments), 3, dtype=torch.long), torch.tensor(segments))
+    assert at.filling == filling and at.looked_at().filled == filling
+    assert at.several == (filling in ("in_turn", "packed"))

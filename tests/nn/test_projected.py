@@ -1,5 +1,8 @@
 """Projection and loss in chunks are what they are at once."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -35,6 +38,29 @@ def test_in_chunks_it_equals_the_plain_loss_with_gradients(chunk, smoothing, mon
         ours_slopes, torch.autograd.grad(3 * plain.sum, (x, weight)), strict=True
     ):
         torch.testing.assert_close(one, other)
+
+
+# In a process of its own: the shape checks of these tests cannot be traced.
+COMPILED = """
+import torch
+from heedful.nn import projected as module
+from heedful.nn.losses import Smoothing
+
+module.CHUNK = 11 * 4
+torch.manual_seed(0)
+x, weight = (torch.randn(n, 8, dtype=torch.double, requires_grad=True) for n in (21, 11))
+targets, real = torch.randint(11, (21,)), torch.rand(21) > 0.3
+found = []
+for way in (module.projected, torch.compile(module.projected, backend="aot_eager", fullgraph=True)):
+    loss = way(Smoothing(), x, weight, targets, real)
+    found.append([loss.sum, loss.nll, *torch.autograd.grad(loss.sum, (x, weight))])
+for one, other in zip(*found, strict=True):
+    torch.testing.assert_close(one, other)
+"""
+
+
+def test_compiled_it_is_the_same() -> None:
+    subprocess.run([sys.executable, "-c", COMPILED], check=True, timeout=300)
 
 
 def test_the_likelihood_beside_it_has_no_gradient_and_none_is_made_when_none_is_wanted() -> None:

@@ -6,12 +6,13 @@ import torch
 from heedful.errors import UsageError
 from heedful.nn.attention import Attention, AttentionConfig
 from heedful.nn.kernels.dense import dense
-from heedful.nn.kernels.relative import along, refusal, relative, spans, terms
-from heedful.nn.layout import Layout, line, ragged
+from heedful.nn.kernels.relative import along, refusal, relative
+from heedful.nn.layout import line, ragged
 from heedful.nn.memory import Memory
 from heedful.nn.patterns import Causal, Dilated, Full, InBlocks, Near, Pattern, Visible
 from heedful.nn.relative import Shaw, ShawKeys, Skew
 from heedful.nn.sight import Sight
+from heedful.nn.spans import terms
 
 INTERPRETED = """
 import torch
@@ -110,12 +111,79 @@ for bias, chosen in (("skew:9", True), ("shaw:9", False)):
     plain.load_state_dict(part.state_dict())
     x, at = torch.randn(1, 12, 64), line(12)
     torch.testing.assert_close(part(x, at), plain.eval()(x, line(12)), atol=1e-5, rtol=1e-4)
-    assert any("spans" in key for key in at.seen) == chosen, bias
+    assert (at.seen["sights"][0]._spans is not None) == chosen, bias
 """
 
 
 def test_outputs_and_gradients_are_those_of_dense(by_kernels) -> None:
     by_kernels(INTERPRETED)
+
+
+STRIDED = """
+import torch
+from heedful.nn.kernels.dense import dense
+from heedful.nn.kernels.relative import relative
+from heedful.nn.kernels.relative_op import TUNING, Tiles
+from heedful.nn.layout import ragged
+from heedful.nn.patterns import Full, Visible
+from heedful.nn.relative import ShawKeys
+from heedful.nn.sight import Sight
+
+TUNING.forward = TUNING.queries = TUNING.keys = Tiles(16, 4, 1)
+launched, wrap = {}, torch.library.wrap_triton
+
+def noted(kernel):
+    def start(grid):
+        def launch(*given, **constants):
+            launched[kernel.fn.__name__] = dict(zip(kernel.arg_names, given))
+            return wrap(kernel)[grid](*given, **constants)
+        return launch
+    return type("Noted", (), {"__getitem__": lambda _, grid: start(grid)})()
+
+torch.library.wrap_triton = noted
+at = ragged([37, 20])
+sight = Sight(Visible() & Full(), at, at)
+bias = ShawKeys(2, 40, False, 5)
+torch.nn.init.normal_(bias.keys.rows)
+
+def heads(made):  # B L 3 H E, as a projection makes it, or B L H E 3
+    made = made if made.shape[4] == 40 else made.movedim(4, 2)
+    return [x.transpose(1, 2) for x in made.unbind(2)]
+
+def check(made, back):
+    made = made.requires_grad_()
+    q, k, v = heads(made)
+    out = relative(q, k, v, sight, bias).transpose(1, 2).flatten(2)
+    found = (out, *torch.autograd.grad(out, [made, bias.keys.rows], back))
+    exact, again = ShawKeys(2, 40, False, 5).double(), made.detach().double().requires_grad_()
+    exact.load_state_dict(bias.state_dict())
+    inputs = heads(again)
+    wanted = dense(*inputs, sight, exact(inputs[0], at, at)).transpose(1, 2).flatten(2)
+    wanted = wanted * at.real[..., None]
+    slopes = torch.autograd.grad(wanted, [again, exact.keys.rows], back.double())
+    for one, other in zip(found, (wanted, *slopes), strict=True):
+        torch.testing.assert_close(one.double(), other, atol=1e-5, rtol=1e-4)
+    return q, k, v, out
+
+back = torch.randn(2, 37, 80) * at.real[..., None]
+q, k, v, out = check(torch.randn(2, 37, 3, 2, 40), back)
+assert not any(x.is_contiguous() for x in (q, k, v))
+used = {"q_ptr": q, "k_ptr": k, "v_ptr": v, "out_ptr": out, "dout_ptr": back}
+for kernel in ("forward", "queries", "keys"):
+    own = [name for name in used if name in launched[kernel]]
+    assert len(own) == {"forward": 4, "queries": 5, "keys": 4}[kernel], own
+    for name in own:
+        assert launched[kernel][name].data_ptr() == used[name].data_ptr(), (kernel, name)
+
+# Channels that are apart are brought together, and so is a gradient that is one number.
+q, k, v, out = check(torch.randn(2, 37, 2, 40, 3), back)
+assert launched["forward"]["q_ptr"].data_ptr() != q.data_ptr()
+check(torch.randn(2, 37, 3, 2, 40), at.real[..., None].float().expand(2, 37, 80))
+"""
+
+
+def test_heads_of_one_projection_are_read_where_they_lie(by_kernels) -> None:
+    by_kernels(STRIDED)
 
 
 @pytest.mark.parametrize(
@@ -158,29 +226,10 @@ def test_by_name_it_is_used_or_refused_and_steps_are_plain() -> None:
             Attention(64, 2, pattern=Full(), config=AttentionConfig(bias=bias, kernel="relative"))
 
 
-def test_a_sequence_in_two_pieces_is_brought_together_and_back() -> None:
-    at = Layout(torch.tensor([[0, 1, 0, 0, 2, 1]]), torch.tensor([[1, 1, 2, 0, 1, 2]]))
-    found = spans(at, Visible())
-    assert found.order.tolist() == [[3, 0, 1, 4, 2, 5]]
-    assert found.seen.tolist() == [[[0, 0], [1, 4], [1, 4], [1, 4], [4, 6], [4, 6]]]
-    assert torch.equal(found.seen, found.seen_by)
-    x = torch.randn(1, 2, 6, 3)
-    assert torch.equal(along(along(x, found.order), found.back), x)
-    padded = spans(ragged([3, 2]), Visible())
-    assert padded.order is None
-    assert padded.seen.tolist() == [[[0, 3]] * 3, [[0, 2], [0, 2], [2, 2]]]
-
-
-def test_windows_say_who_is_seen_and_by_whom() -> None:
-    at = line(5, start=3)
-    near = spans(at, Visible() & Near(2, 1))
-    assert near.seen.tolist() == [[[0, 2], [0, 3], [0, 4], [1, 5], [2, 5]]]
-    assert near.seen_by.tolist() == [[[0, 3], [0, 4], [1, 5], [2, 5], [3, 5]]]
-    blocks = spans(at, Visible() & Causal() & InBlocks(2))  # positions 3 | 4 5 | 6 7
-    assert blocks.seen.tolist() == [[[0, 1], [0, 3], [0, 3], [1, 5], [1, 5]]]
-    assert blocks.seen_by.tolist() == [[[0, 3], [1, 5], [1, 5], [3, 5], [3, 5]]]
-    both = spans(at, Near(2, 1) & InBlocks(2))
-    assert both.seen.tolist() == [[[0, 1], [0, 3], [0, 3], [1, 5], [2, 5]]]
+def test_tokens_are_put_in_order_and_back() -> None:
+    x, order = torch.randn(1, 2, 6, 3), torch.tensor([[1, 5, 0, 2, 4, 3]])
+    assert torch.equal(along(x, order)[:, :, 1], x[:, :, 5])
+    assert torch.equal(along(along(x, order), order.argsort(1)), x)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -205,7 +254,8 @@ def _compared_on_a_gpu(kind: type, pattern: Pattern, width: int, dtype: torch.dt
     torch.manual_seed(0)
     at = ragged([300, 190]).to("cuda")
     bias = kind(2, width, causal, 100).cuda()
-    q, k, v, back = (torch.randn(2, 2, 300, width, device="cuda").to(dtype) for _ in range(4))
+    made = torch.randn(2, 300, 4, 2, width, device="cuda").to(dtype)  # as of one projection
+    q, k, v, back = (x.transpose(1, 2) for x in made.unbind(2))
     back = back * at.real[:, None, :, None]
     inputs = [x.requires_grad_() for x in (q, k, v)]
     sight = Sight(Visible() & pattern, at, at)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from heedful.config import vary
-from heedful.nn.attention import Auto
+from heedful.nn.kernels.choice import Auto
 from heedful.registry import presets
 from heedful.training.abilities import lacks
 from heedful.training.low import is_low
@@ -51,7 +51,7 @@ def test_a_cpu_lacks_nothing_it_was_thought_to_have() -> None:
 
 @pytest.mark.parametrize(("reason", "wanted"), [("", "blocks"), ("no Triton", "fused")])
 def test_long_rows_go_the_plain_way_where_blocks_cannot(reason, wanted, monkeypatch) -> None:
-    monkeypatch.setattr("heedful.nn.attention.missing", lambda: reason)
+    monkeypatch.setattr("heedful.nn.kernels.choice.missing", lambda: reason)
     assert Auto().choose("cuda", Auto.long, 0.0) == wanted
     assert Auto().choose("cuda", Auto.long, 0.1) == "fused"
     assert Auto().choose("cuda", 1, 0.0) == "fused"

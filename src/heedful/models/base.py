@@ -251,11 +251,11 @@ def after(first: Layout, second: Layout) -> Layout:
     counts = first.segments.new_zeros(len(first.segments), most + 1)
     counts.scatter_add_(1, first.segments, torch.ones_like(first.segments))
     moved = second.positions + counts.gather(1, second.segments)
-    packed = "packed" in (first.filling, second.filling)
+    several = first.several or second.several
     return Layout(
         torch.cat([first.positions, moved], 1),
         torch.cat([first.segments, second.segments], 1),
-        filled="packed" if packed else "single",
+        filled="packed" if several else "single",
     )
 
 

@@ -147,7 +147,7 @@ def apart(ids: Int[Tensor, "B L"], at: Layout) -> tuple[Layout, Layout]:
     counts = ids.new_zeros(len(ids), ids.shape[1] + 1)
     counts = counts.scatter_add(1, at.segments, 1 - later)
     positions = at.positions - later * counts.gather(1, at.segments)
-    second, several = later > 0, at.filling == "packed"
+    second, several = later > 0, at.several
     return (
         Layout(
             positions.masked_fill(second, 0),

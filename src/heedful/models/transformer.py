@@ -19,6 +19,7 @@ from heedful.nn.blocks import EPSILON, Block, Dropouts, Norm
 from heedful.nn.kernels.step import add_norm
 from heedful.nn.layout import Layout, line
 from heedful.nn.memory import FORGET, Memory
+from heedful.nn.norm import LayerNorm
 from heedful.nn.patterns import Causal, Full, Pattern
 from heedful.nn.positions import parse_positions
 from heedful.nn.slate import Slate
@@ -80,7 +81,7 @@ class Stack(nn.Module):
             )
             for _ in range(layers)
         )
-        self.norm = nn.LayerNorm(c.dim, eps=EPSILON) if c.norm == "pre" else nn.Identity()
+        self.norm = LayerNorm(c.dim, eps=EPSILON) if c.norm == "pre" else nn.Identity()
 
     def forward(
         self,

@@ -140,7 +140,7 @@ class Attending(nn.Module):
         return tuple(spread(table, len(x)) for table in starts)
 
     def begin(self, tables: tuple[Table, ...], x: Tensor, at: Layout, scene: Scene) -> Now:
-        if at.filling == "packed" and at.segments.shape[1]:
+        if at.several and at.segments.shape[1]:
             states = tuple(tuple(part[:, 0] for part in of_tokens(t, at)) for t in tables)
         else:
             states = tuple(of_rows(table, at) for table in tables)
@@ -150,7 +150,7 @@ class Attending(nn.Module):
         self, starts: tuple[Table, ...] | None, x: Tensor, at: Layout
     ) -> Callable[[int, Now], Now]:
         """What a step begins with: where a sequence of a packed row begins, what belongs to it."""
-        if at.filling != "packed" or at.segments.shape[1] < 2:
+        if not at.several or at.segments.shape[1] < 2:
             return lambda t, now: now
         begins = [of_tokens(table, at) for table in self.tables(starts, x)]
         new = at.segments[:, 1:] != at.segments[:, :-1]

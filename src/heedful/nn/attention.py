@@ -19,10 +19,11 @@ from heedful.errors import UsageError
 from heedful.nn.biases import parse_bias
 from heedful.nn.edges import Edges
 from heedful.nn.initial import linear
-from heedful.nn.kernels import Kernel, kernel
-from heedful.nn.kernels.blocks import missing
+from heedful.nn.kernels import Kernel
+from heedful.nn.kernels.choice import Auto, choice
 from heedful.nn.kernels.dense import shared, weights
-from heedful.nn.kernels.relative import RELATIVE_KERNEL, refusal, relative, terms
+from heedful.nn.kernels.relative import RELATIVE_KERNEL
+from heedful.nn.kernels.spanned import SPANS_KERNEL
 from heedful.nn.kernels.step import WIDEST, read_source, read_traced
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
@@ -31,6 +32,7 @@ from heedful.nn.pools import parse_pool
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight, sight
 from heedful.nn.slate import Slate
+from heedful.nn.spans import terms
 from heedful.nn.telling import CROSS, SELF
 from heedful.nn.turns import parse_turn
 
@@ -43,7 +45,7 @@ class AttentionConfig:
     bias: str = "none"  # none, alibi, bucket, shaw:16, shaw_keys:16, skew:512; self-attention only
     turn: str = "none"  # none, rotary; self-attention only
     pool: str = "none"  # none, strided:3, areas:4; self-attention only
-    kernel: str = "auto"  # auto, dense, fused, blocks, relative
+    kernel: str = "auto"  # auto, dense, fused, blocks, spans, relative
     head_dim: int = 0  # channels of a head; 0 for dim / heads
     kv_heads: int = 0  # heads of keys and values; 0 for as many as queries have
 
@@ -96,6 +98,11 @@ class Attention(nn.Module):
         causal = Causal() in terms(self.pattern)
         self.bias = None if reads else parse_bias(config.bias, heads, self.width, causal)
         self.turn = None if reads else parse_turn(config.turn, self.width)
+        if config.kernel == SPANS_KERNEL and (self.bias is not None or dropout):
+            raise UsageError(
+                f"kernel 'spans' has no bias and no dropout of weights; the bias is {config.bias}, "
+                f"attention_dropout {dropout}. Set attention.kernel to auto"
+            )
         if config.kernel == RELATIVE_KERNEL and not reads and not isinstance(self.bias, Relative):
             raise UsageError(
                 f"kernel 'relative' is for relative positions, and the bias is {config.bias}. "
@@ -206,63 +213,6 @@ class Attention(nn.Module):
         assert self.to_kv is not None
         k, v = rearrange(self.to_kv(x), "b l (n h e) -> n b h l e", n=2, h=self.kv_heads)
         return k, v
-
-
-class Auto:
-    """The kernel for the case at hand: `blocks` for long rows on a GPU, `dense` for a step of
-    decoding on a CPU, `fused` for all else."""
-
-    long = 512  # below this a GPU computes every pair faster than it sorts them into blocks
-    few = 16  # up to so many queries a CPU is faster by plain products
-
-    def __call__(
-        self,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        sight: Sight,
-        bias: Tensor | None = None,
-        dropout: float = 0.0,
-    ) -> Tensor:
-        name = self.choose(q.device.type, q.shape[2], dropout)
-        return kernel(name, dropout)(q, k, v, sight, bias, dropout)
-
-    def choose(self, device: str, queries: int, dropout: float) -> str:
-        if device == "cuda" and not dropout and queries >= self.long and not missing():
-            return "blocks"
-        return "dense" if device == "cpu" and queries <= self.few else "fused"
-
-    def relative(
-        self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, bias: Relative, dropout: float
-    ) -> Tensor | None:
-        """What is read, by the kernel for relative positions; None where that cannot do it."""
-        if refusal(q, sight, bias, dropout):
-            return None
-        return relative(q, k, v, sight, bias)
-
-
-class Insisting(Auto):
-    """The kernel for relative positions, or an error that says why not.
-
-    Steps of decoding are few queries, and are computed plainly.
-    """
-
-    def relative(
-        self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, bias: Relative, dropout: float
-    ) -> Tensor | None:
-        if sight.q is not sight.k:
-            return None
-        why = refusal(q, sight, bias, dropout)
-        if why:
-            raise UsageError(f"attention kernel 'relative' {why}. Use kernel=auto")
-        return relative(q, k, v, sight, bias)
-
-
-def choice(name: str, dropout: float) -> Kernel:
-    """The kernel that a setting names."""
-    if name == "auto":
-        return Auto()
-    return Insisting() if name == RELATIVE_KERNEL else kernel(name, dropout)
 
 
 def attentions(model: nn.Module) -> dict[str, Attention]:

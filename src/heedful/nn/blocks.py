@@ -16,6 +16,7 @@ from heedful.nn.feed_forward import FeedForward
 from heedful.nn.kernels.step import add_norm
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
+from heedful.nn.norm import LayerNorm
 from heedful.nn.patterns import Full, Pattern
 
 Norm = Literal["pre", "post"]
@@ -37,7 +38,7 @@ class Residual(nn.Module):
 
     def __init__(self, dim: int, norm: Norm, dropout: float, adds: bool = True) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(dim, eps=EPSILON)
+        self.norm = LayerNorm(dim, eps=EPSILON)
         self.before = norm == "pre"
         self.dropout = dropout
         self.adds = adds

@@ -11,9 +11,10 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-Filling = Literal["full", "padded", "single", "packed"]
+Filling = Literal["full", "padded", "single", "in_turn", "packed"]
 """How the rows of a layout are filled: with one sequence each; with one and then padding; with one
-and padding anywhere; with any number."""
+and padding anywhere; with several, one after the other, and then padding; with any number, whose
+tokens may stand apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,11 @@ class Layout:
         if self.filled is None and self.segments.shape[-1] == 1:
             return "padded"  # one token is one sequence
         return self.filled or "packed"
+
+    @property
+    def several(self) -> bool:
+        """Whether a row may hold several sequences."""
+        return self.filling in ("in_turn", "packed")
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> "Layout":
         return Layout(
@@ -89,8 +95,11 @@ def _filling(segments: Tensor) -> Filling:
     if not segments.numel():
         return "full"
     real = segments > 0
-    if not bool(((segments == segments.amax(1, keepdim=True)) | ~real).all()):
-        return "packed"
-    if bool(real.all()):
+    alone = bool(((segments == segments.amax(1, keepdim=True)) | ~real).all())
+    if alone and bool(real.all()):
         return "full"
-    return "single" if bool((real[:, 1:] & ~real[:, :-1]).any()) else "padded"
+    late = bool((real[:, 1:] & ~real[:, :-1]).any())  # tokens after padding
+    if alone:
+        return "single" if late else "padded"
+    back = real[:, 1:] & (segments[:, 1:] < segments[:, :-1])
+    return "packed" if late or bool(back.any()) else "in_turn"

@@ -80,8 +80,7 @@ class _Projected(torch.autograd.Function):
             if not (wants_x or wants_weight):
                 continue
             slope = slope if quick else slope.exp_()
-            slope = slope.scatter_add_(1, true, torch.full_like(true, spread - 1.0, dtype=wide))
-            slope = slope.to(x.dtype)
+            slope = _with_truth(slope, true, spread - 1.0).to(x.dtype)
             if wants_x:
                 x_slopes.append(slope @ low)
             if weight_slope is not None:
@@ -106,6 +105,14 @@ class _Projected(torch.autograd.Function):
             None if weight is None else weight * by.to(weight.dtype),
             *(None,) * 4,
         )
+
+
+def _with_truth(slope: Tensor, true: Tensor, amount: float) -> Tensor:
+    """The gradient with `amount` added at the true labels, perhaps in place."""
+    if torch.compiler.is_compiling():  # in one pass with the rest; who scatters writes all before
+        labels = torch.arange(slope.shape[1], device=slope.device)
+        return torch.where(labels == true, slope + amount, slope)
+    return slope.scatter_add_(1, true, torch.full_like(true, amount, dtype=slope.dtype))
 
 
 def _by_logarithms(scores: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:

@@ -39,7 +39,7 @@ class Recurrent(nn.Module):
         Goes on from what `memory` holds, or else from `start`, or else from nothing.
         """
         begin = memory.recall(lambda: self.begin(start, x))
-        if at.filling == "packed" or not self.gates.fused:
+        if at.several or not self.gates.fused:
             out, end = scan(self.gates, self.gates.project(x), at, begin)
         else:
             out, end = run(self.gates, x, at, begin)
@@ -86,10 +86,10 @@ def scan(
         at = Layout(
             at.positions.gather(1, order),
             at.segments.gather(1, order),
-            filled="packed" if filling == "packed" else "padded",
+            filled="in_turn" if filling == "packed" else "padded",
         )
     out, states = _steps(gates, projected, at, start, beside)
-    end = ends_of(states, start, at) if filling == "packed" else _at_end(states, start, at)
+    end = ends_of(states, start, at) if at.several else _at_end(states, start, at)
     return (out if back is None else _moved(out, back)), end
 
 
@@ -97,7 +97,7 @@ def _steps(
     gates: Gates, projected: Tensor, at: Layout, start: Table, beside: Tensor | None
 ) -> tuple[Tensor, Table]:
     """The outputs, and the states after every token."""
-    several = at.filling == "packed"
+    several = at.several
     begins = of_tokens(start, at) if several else ()
     state = of_rows(start, at) if not several else tuple(part[:, 0] for part in begins)
     new = at.segments[:, 1:] != at.segments[:, :-1]

@@ -12,10 +12,12 @@ from torch.nn.attention.flex_attention import create_block_mask
 
 from heedful.nn.layout import Layout
 from heedful.nn.patterns import Pattern
+from heedful.nn.spans import Spans, spans
 
 
 class Sight:
-    """Who sees whom in one pass: as a tensor of booleans, or as FlexAttention's blocks."""
+    """Who sees whom in one pass: as a tensor of booleans, as FlexAttention's blocks, or as spans of
+    the row."""
 
     def __init__(self, pattern: Pattern, q: Layout, k: Layout) -> None:
         self.pattern, self.q, self.k = pattern, q, k
@@ -23,6 +25,7 @@ class Sight:
         self._clear: bool | None = None
         self._filled: tuple[Tensor, Tensor] | None = None
         self._blocks: Any = None
+        self._spans: Spans | None = None
 
     @property
     def dense(self) -> Bool[Tensor, "B 1 Q K"]:
@@ -62,6 +65,13 @@ class Sight:
                 device=self.q.positions.device,
             )
         return self._blocks
+
+    @property
+    def spans(self) -> Spans:
+        """Where the pattern has such; `heedful.nn.spans` says which do."""
+        if self._spans is None:
+            self._spans = spans(self.pattern, self.q, self.k)
+        return self._spans
 
     def allows(self, b: Any, q: Any, k: Any) -> Any:
         """Whether query `q` of row `b` may see key `k`."""

@@ -3,8 +3,8 @@
 import torch
 
 from heedful.data.batching import Packed
-from heedful.nn.attention import Auto
 from heedful.nn.kernels.blocks import missing
+from heedful.nn.kernels.choice import Auto
 from heedful.presets.base import Preset
 from heedful.training.low import is_low
 

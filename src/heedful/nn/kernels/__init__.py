@@ -35,7 +35,8 @@ def kernel(name: str, dropout: float) -> Kernel:
     if name not in KERNELS:
         raise UsageError(
             f"no attention kernel named '{name}'.{nearest(name, KERNELS)} "
-            f"There are: auto, {', '.join(KERNELS)}, and relative for relative positions"
+            f"There are: auto, {', '.join(KERNELS)}, spans for packed rows, and relative for "
+            "relative positions"
         )
     if dropout and name in WITHOUT_DROPOUT:
         able = ", ".join(sorted(set(KERNELS) - WITHOUT_DROPOUT))

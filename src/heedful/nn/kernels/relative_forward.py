@@ -13,33 +13,28 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
-    ends,
-    product,
-    put,
-    tokens,
     up,
     vectors,
-    visible,
 )
+from heedful.nn.kernels.tiles import product, put, seen, tokens, visible
 
 
 @triton.jit
 @no_type_check
 def _taken_in(
-    total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length,
-    WIDTH: tl.constexpr, scale,
+    total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, first, j, length,
+    WIDTH: tl.constexpr, SCALE: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One more tile of keys in the running softmax."""
-    k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
-    seen = visible(first, j, start, end, BLOCK, CAUSAL)
-    score = tl.where(seen, score, -float("inf"))
+    k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
+    score = (product(q, tl.trans(k), PRECISION) + bias) * SCALE
+    score = tl.where(visible(start, end, j, BLOCK), score, -float("inf"))
     higher = tl.maximum(highest, tl.max(score, 1))
     level = tl.where(higher == -float("inf"), 0.0, higher)
     share = tl.exp2(score - level[:, None])
     before = tl.exp2(highest - level)
-    v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+    v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
     read = read * before[:, None] + product(share.to(v.dtype), v, PRECISION)
     return total * before + tl.sum(share, 1), higher, read
 
@@ -48,22 +43,21 @@ def _taken_in(
 @no_type_check
 def forward(
     q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, out_ptr, level_ptr,
-    scale, heads, length, rows, back,
+    q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
+    out_row, out_head, out_place, SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """What queries read, and the base-2 logarithm of each one's sum, for the way back."""
-    first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
-    row, base = head // heads * length * 2, head.to(tl.int64) * length * WIDTH
-    table = table_ptr + head % heads * rows * WIDTH
-    q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    start, end = ends(seen_ptr + row, first, length, BLOCK)
-    k_ptr += base
-    v_ptr += base
+    first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
+    head = tl.program_id(1) % heads
+    table = table_ptr + head * rows * WIDTH
+    q = tokens(q_ptr + row * q_row + head * q_head, first, length, q_place, WIDTH, BLOCK, COLUMNS)
+    start, end = seen(seen_ptr + row * length * 2, first, length, length, BLOCK, CAUSAL)
+    k_ptr += row * k_row + head * k_head
+    v_ptr += row * v_row + head * v_head
 
     begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
-    if CAUSAL:
-        stop = tl.minimum(stop, first + BLOCK)
     # From `near` on distances have vectors, from `far` on they have none of their own again.
     own = 0 if CLIPPED else 1
     near = between(up(first - back - BLOCK + 2 - own, BLOCK), begin, up(stop, BLOCK))
@@ -77,8 +71,8 @@ def forward(
         bias = tl.sum(q.to(tl.float32) * end_vector(table, 0, WIDTH, COLUMNS)[None, :], 1)[:, None]
     for j in range(begin, near, BLOCK):
         total, highest, read = _taken_in(
-            total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, WIDTH,
-            scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, first, j,
+            length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
     low = product(
         q,
@@ -91,8 +85,8 @@ def forward(
         ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
         total, highest, read = _taken_in(
-            total, highest, read, q, by_key(low, high, BLOCK), k_ptr, v_ptr, start,
-            end, first, j, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            total, highest, read, q, by_key(low, high, BLOCK), k_ptr, v_ptr, k_place, v_place,
+            start, end, first, j, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
         low = high
     if not CAUSAL:
@@ -101,13 +95,16 @@ def forward(
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
         for j in range(far, stop, BLOCK):
             total, highest, read = _taken_in(
-                total, highest, read, q, bias, k_ptr, v_ptr, start, end, first, j, length, WIDTH,
-                scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+                total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, first,
+                j, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
             )  # fmt: skip
 
     blind = total == 0.0
     safe = tl.where(blind, 1.0, total)
-    put(out_ptr + base, read / safe[:, None], first, length, WIDTH, BLOCK, COLUMNS)
+    put(
+        out_ptr + row * out_row + head * out_head, read / safe[:, None], first, length, out_place,
+        WIDTH, BLOCK, COLUMNS,
+    )  # fmt: skip
     at = first + tl.arange(0, BLOCK)
     level = tl.where(blind, 0.0, highest + tl.log2(safe))
-    tl.store(level_ptr + head.to(tl.int64) * length + at, level, mask=at < length)
+    tl.store(level_ptr + (row * heads + head) * length + at, level, mask=at < length)

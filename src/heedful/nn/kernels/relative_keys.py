@@ -9,32 +9,26 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
-    ends,
-    numbers,
-    product,
-    put,
-    tokens,
     up,
     vectors,
-    visible,
 )
+from heedful.nn.kernels.tiles import numbers, product, put, seen, seen_by, tokens, visible
 
 
 @triton.jit
 @no_type_check
 def _heard(
-    dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, seen_ptr,
-    i, first, length, WIDTH: tl.constexpr, scale,
+    dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
+    i, first, length, WIDTH: tl.constexpr, SCALE: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One more tile of queries in the gradients."""
-    dout = tokens(dout_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+    dout = tokens(dout_ptr, i, length, dout_place, WIDTH, BLOCK, COLUMNS)
     level = numbers(level_ptr, i, length, 0.0, BLOCK)
     delta = numbers(delta_ptr, i, length, 0.0, BLOCK)
-    start, end = ends(seen_ptr, i, length, BLOCK)
-    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
-    seen = visible(i, first, start, end, BLOCK, CAUSAL)
-    share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
+    start, end = seen(seen_ptr, i, length, length, BLOCK, CAUSAL)
+    score = (product(q, tl.trans(k), PRECISION) + bias) * SCALE
+    share = tl.where(visible(start, end, first, BLOCK), tl.exp2(score - level[:, None]), 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     slope = (share * (wanted - delta[:, None])).to(q.dtype)
     dv += product(tl.trans(share.to(dout.dtype)), dout, PRECISION)
@@ -47,27 +41,27 @@ def _heard(
 def keys(
     q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, seen_by_ptr, level_ptr, delta_ptr, dout_ptr,
     dk_ptr, dv_ptr,
-    scale, by_scale, heads, length, rows, back,
+    q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
+    dout_row, dout_head, dout_place, dk_row, dk_head, dk_place, dv_row, dv_head, dv_place,
+    SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """dk and dv. Queries after the block are further and further ahead of it."""
-    first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
-    row, base = head // heads * length * 2, head.to(tl.int64) * length * WIDTH
-    line = head.to(tl.int64) * length
-    table = table_ptr + head % heads * rows * WIDTH
-    k = tokens(k_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    v = tokens(v_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    seen_ptr += row
+    first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
+    head = tl.program_id(1) % heads
+    line = (row * heads + head) * length
+    table = table_ptr + head * rows * WIDTH
+    k = tokens(k_ptr + row * k_row + head * k_head, first, length, k_place, WIDTH, BLOCK, COLUMNS)
+    v = tokens(v_ptr + row * v_row + head * v_head, first, length, v_place, WIDTH, BLOCK, COLUMNS)
+    seen_ptr += row * length * 2
     level_ptr += line
     delta_ptr += line
-    q_ptr += base
-    dout_ptr += base
+    q_ptr += row * q_row + head * q_head
+    dout_ptr += row * dout_row + head * dout_head
 
-    since, until = ends(seen_by_ptr + row, first, length, BLOCK)
+    since, until = seen_by(seen_by_ptr + row * length * 2, first, length, length, BLOCK, CAUSAL)
     begin, stop = tl.min(since) // BLOCK * BLOCK, tl.max(until)
-    if CAUSAL:
-        begin = first
     # Before `near` these keys lie beyond the last vector, from `far` on behind the first.
     own = 0 if CLIPPED else 1
     near = between(up(first - BLOCK + 2 - (rows - 1 - back) - own, BLOCK), begin, up(stop, BLOCK))
@@ -78,35 +72,38 @@ def keys(
     if not CAUSAL:
         last = end_vector(table, rows - 1, WIDTH, COLUMNS)
         for i in range(begin, near, BLOCK):
-            q = tokens(q_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+            q = tokens(q_ptr, i, length, q_place, WIDTH, BLOCK, COLUMNS)
             bias = tl.zeros([BLOCK, 1], tl.float32)
             if CLIPPED:
                 bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
             dk, dv = _heard(
-                dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, seen_ptr,
-                i, first, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+                dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
+                i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
             )  # fmt: skip
     ahead = vectors(table, first - near + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
     for i in range(near, far, BLOCK):
-        q = tokens(q_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+        q = tokens(q_ptr, i, length, q_place, WIDTH, BLOCK, COLUMNS)
         behind = vectors(table, first - i - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         low = product(q, tl.trans(behind), PRECISION)
         high = product(q, tl.trans(ahead), PRECISION)
         dk, dv = _heard(
-            dk, dv, k, v, q, by_key(low, high, BLOCK), dout_ptr, level_ptr,
-            delta_ptr, seen_ptr, i, first, length, WIDTH, scale,
+            dk, dv, k, v, q, by_key(low, high, BLOCK), dout_ptr, dout_place, level_ptr,
+            delta_ptr, seen_ptr, i, first, length, WIDTH, SCALE,
             BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
         ahead = behind
     last = end_vector(table, 0, WIDTH, COLUMNS)
     for i in range(far, stop, BLOCK):
-        q = tokens(q_ptr, i, length, WIDTH, BLOCK, COLUMNS)
+        q = tokens(q_ptr, i, length, q_place, WIDTH, BLOCK, COLUMNS)
         bias = tl.zeros([BLOCK, 1], tl.float32)
         if CLIPPED:
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
         dk, dv = _heard(
-            dk, dv, k, v, q, bias, dout_ptr, level_ptr, delta_ptr, seen_ptr,
-            i, first, length, WIDTH, scale, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
+            i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
-    put(dk_ptr + base, dk * by_scale, first, length, WIDTH, BLOCK, COLUMNS)
-    put(dv_ptr + base, dv, first, length, WIDTH, BLOCK, COLUMNS)
+    put(
+        dk_ptr + row * dk_row + head * dk_head, dk * BY_SCALE, first, length, dk_place,
+        WIDTH, BLOCK, COLUMNS,
+    )  # fmt: skip
+    put(dv_ptr + row * dv_row + head * dv_head, dv, first, length, dv_place, WIDTH, BLOCK, COLUMNS)

@@ -1,6 +1,7 @@
 """Relative attention as one operation with gradients, of kernels whose tile sizes are numbers here.
 
-B batch, H heads, L length, E per head, R distances.
+Queries, keys and values may lie in memory as a projection leaves them, heads beside each other;
+what is read and all gradients are written so. B batch, H heads, L length, E per head, R distances.
 """
 
 import math
@@ -15,6 +16,7 @@ from torch import Tensor
 from heedful.nn.kernels.relative_forward import forward
 from heedful.nn.kernels.relative_keys import keys
 from heedful.nn.kernels.relative_queries import queries
+from heedful.nn.kernels.strides import beside, in_one_piece, strides
 
 SMALLEST = 16  # side of a product that a GPU takes
 
@@ -53,17 +55,8 @@ def attend(
 ) -> Float[Tensor, "B H L E"]:
     """What each query reads of the keys in its span, `seen`; `seen_by` are the spans of queries
     that may see a key. Row r of `rows` is for distance r - back."""
-    out, _ = relative_forward(
-        q.contiguous(),
-        k.contiguous(),
-        v.contiguous(),
-        rows.contiguous(),
-        seen,
-        seen_by,
-        back,
-        clipped,
-        causal,
-    )
+    q, k, v = (in_one_piece(x) for x in (q, k, v))
+    out, _ = relative_forward(q, k, v, rows.contiguous(), seen, seen_by, back, clipped, causal)
     return out
 
 
@@ -80,11 +73,11 @@ def relative_forward(
     causal: bool,
 ) -> tuple[Tensor, Tensor]:
     """The output, and the level of each query's scores, [B, H, L]."""
-    out = torch.empty_like(q)
+    out = beside(q)
     level = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     tiles = _fitting(q, TUNING.forward)
     torch.library.wrap_triton(forward)[_grid(q, tiles)](
-        q, k, v, rows, seen, out, level,
+        q, k, v, rows, seen, out, level, *strides(q, k, v, out),
         _scale(q) / math.log(2), *_numbers(q, rows, back), **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return out, level
@@ -106,19 +99,19 @@ def relative_backward(
     causal: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients by q, k, v and rows."""
-    dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+    dq, dk, dv = beside(q), beside(k), beside(v)
     drows = torch.zeros(rows.shape, dtype=torch.float32, device=q.device)
     delta = torch.empty_like(level)
     numbers = (_scale(q) / math.log(2), _scale(q), *_numbers(q, rows, back))
     tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries)[_grid(q, tiles)](
         q, k, v, rows, seen, out, level, dout, dq, drows, delta,
-        *numbers, **_constants(q, tiles, clipped, causal),
+        *strides(q, k, v, out, dout, dq), *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys)[_grid(q, tiles)](
         q, k, v, rows, seen, seen_by, level, delta, dout, dk, dv,
-        *numbers, **_constants(q, tiles, clipped, causal),
+        *strides(q, k, v, dout, dk, dv), *numbers, **_constants(q, tiles, clipped, causal),
     )  # fmt: skip
     return dq, dk, dv, drows.to(rows.dtype)
 
@@ -130,7 +123,7 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) 
 
 
 def _backward(ctx: Any, dout: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-    slopes = relative_backward(dout.contiguous(), *ctx.saved_tensors, *ctx.settings)
+    slopes = relative_backward(in_one_piece(dout), *ctx.saved_tensors, *ctx.settings)
     return (*slopes, None, None, None, None, None)
 
 

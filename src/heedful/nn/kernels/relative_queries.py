@@ -11,38 +11,34 @@ from heedful.nn.kernels.relative_tiles import (
     by_distance,
     by_key,
     end_vector,
-    ends,
     is_low,
-    numbers,
-    product,
-    put,
-    tokens,
     up,
     vectors,
-    visible,
 )
+from heedful.nn.kernels.tiles import numbers, product, put, seen, tokens, visible
 
 
 @triton.jit
 @no_type_check
 def _slope(
-    q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+    q, bias, k, v, dout, delta, level, start, end, first, j, SCALE: tl.constexpr,
     BLOCK: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """The gradient by the scores of one tile, before they are scaled."""
-    score = (product(q, tl.trans(k), PRECISION) + bias) * scale
-    seen = visible(first, j, start, end, BLOCK, CAUSAL)
-    share = tl.where(seen, tl.exp2(score - level[:, None]), 0.0)
+    score = (product(q, tl.trans(k), PRECISION) + bias) * SCALE
+    share = tl.where(visible(start, end, j, BLOCK), tl.exp2(score - level[:, None]), 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     return share * (wanted - delta[:, None])
 
 
 @triton.jit
 @no_type_check
-def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):
+def _add_end(
+    table, row, sums, q, BY_SCALE: tl.constexpr, WIDTH: tl.constexpr, COLUMNS: tl.constexpr
+):
     """Add what all keys beyond an end give to the vector of that end."""
     column = tl.arange(0, COLUMNS)
-    x = tl.sum(sums[:, None] * q.to(tl.float32), 0) * by_scale
+    x = tl.sum(sums[:, None] * q.to(tl.float32), 0) * BY_SCALE
     tl.atomic_add(table + row * WIDTH + column, x, mask=column < WIDTH, sem="relaxed")
 
 
@@ -51,30 +47,36 @@ def _add_end(table, row, sums, q, by_scale, WIDTH: tl.constexpr, COLUMNS: tl.con
 def queries(
     q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, out_ptr, level_ptr, dout_ptr,
     dq_ptr, dtable_ptr, delta_ptr,
-    scale, by_scale, heads, length, rows, back,
+    q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
+    out_row, out_head, out_place, dout_row, dout_head, dout_place, dq_row, dq_head, dq_place,
+    SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """dq, each program's share of dtable, and delta, which the keys' pass needs."""
-    first, head = tl.program_id(0) * BLOCK, tl.program_id(1)
-    row, base = head // heads * length * 2, head.to(tl.int64) * length * WIDTH
-    line = head.to(tl.int64) * length
-    table = table_ptr + head % heads * rows * WIDTH
-    dtable = dtable_ptr + head % heads * rows * WIDTH
-    q = tokens(q_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    dout = tokens(dout_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
-    out = tokens(out_ptr + base, first, length, WIDTH, BLOCK, COLUMNS)
+    first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
+    head = tl.program_id(1) % heads
+    line = (row * heads + head) * length
+    table = table_ptr + head * rows * WIDTH
+    dtable = dtable_ptr + head * rows * WIDTH
+    q = tokens(q_ptr + row * q_row + head * q_head, first, length, q_place, WIDTH, BLOCK, COLUMNS)
+    dout = tokens(
+        dout_ptr + row * dout_row + head * dout_head, first, length, dout_place,
+        WIDTH, BLOCK, COLUMNS,
+    )  # fmt: skip
+    out = tokens(
+        out_ptr + row * out_row + head * out_head, first, length, out_place,
+        WIDTH, BLOCK, COLUMNS,
+    )  # fmt: skip
     level = numbers(level_ptr + line, first, length, 0.0, BLOCK)
-    start, end = ends(seen_ptr + row, first, length, BLOCK)
+    start, end = seen(seen_ptr + row * length * 2, first, length, length, BLOCK, CAUSAL)
     delta = tl.sum(dout.to(tl.float32) * out.to(tl.float32), 1)
     at = first + tl.arange(0, BLOCK)
     tl.store(delta_ptr + line + at, delta, mask=at < length)
-    k_ptr += base
-    v_ptr += base
+    k_ptr += row * k_row + head * k_head
+    v_ptr += row * v_row + head * v_head
 
     begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
-    if CAUSAL:
-        stop = tl.minimum(stop, first + BLOCK)
     own = 0 if CLIPPED else 1
     near = between(up(first - back - BLOCK + 2 - own, BLOCK), begin, up(stop, BLOCK))
     far = between(up(first + BLOCK - 1 + rows - 1 - back + own, BLOCK), near, up(stop, BLOCK))
@@ -86,17 +88,17 @@ def queries(
     if CLIPPED:
         bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
     for j in range(begin, near, BLOCK):
-        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
-            q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+            q, bias, k, v, dout, delta, level, start, end, first, j, SCALE,
             BLOCK, CAUSAL, PRECISION,
         )  # fmt: skip
         dq += product(slope.to(k.dtype), k, PRECISION)
         sums += tl.sum(slope, 1)
     if CLIPPED:
         dq += sums[:, None] * last[None, :]
-        _add_end(dtable, 0, sums, q, by_scale, WIDTH, COLUMNS)
+        _add_end(dtable, 0, sums, q, BY_SCALE, WIDTH, COLUMNS)
 
     # What a block of distances is given comes from two tiles: as their high block, then as low.
     behind = vectors(table, near - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
@@ -105,11 +107,11 @@ def queries(
     for j in range(near, far, BLOCK):
         ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
-        k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-        v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+        k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
+        v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
             q, by_key(low, high, BLOCK), k, v, dout, delta, level, start, end,
-            first, j, scale, BLOCK, CAUSAL, PRECISION,
+            first, j, SCALE, BLOCK, CAUSAL, PRECISION,
         ).to(q.dtype)  # fmt: skip
         dq += product(slope, k, PRECISION)
         given = by_distance(slope, BLOCK)
@@ -117,7 +119,7 @@ def queries(
         half = given
         dq += product(whole, behind, PRECISION)
         add_vectors(
-            dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
+            dtable, product(tl.trans(whole), q, PRECISION) * BY_SCALE,
             j - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
         low, behind = high, ahead
@@ -125,7 +127,7 @@ def queries(
         whole = tl.where(is_low(BLOCK), 0.0, half).to(q.dtype)
         dq += product(whole, behind, PRECISION)
         add_vectors(
-            dtable, product(tl.trans(whole), q, PRECISION) * by_scale,
+            dtable, product(tl.trans(whole), q, PRECISION) * BY_SCALE,
             far - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
 
@@ -135,15 +137,18 @@ def queries(
         if CLIPPED:
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
         for j in range(far, stop, BLOCK):
-            k = tokens(k_ptr, j, length, WIDTH, BLOCK, COLUMNS)
-            v = tokens(v_ptr, j, length, WIDTH, BLOCK, COLUMNS)
+            k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
+            v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
             slope = _slope(
-                q, bias, k, v, dout, delta, level, start, end, first, j, scale,
+                q, bias, k, v, dout, delta, level, start, end, first, j, SCALE,
                 BLOCK, CAUSAL, PRECISION,
             )  # fmt: skip
             dq += product(slope.to(k.dtype), k, PRECISION)
             sums += tl.sum(slope, 1)
         if CLIPPED:
             dq += sums[:, None] * last[None, :]
-            _add_end(dtable, rows - 1, sums, q, by_scale, WIDTH, COLUMNS)
-    put(dq_ptr + base, dq * by_scale, first, length, WIDTH, BLOCK, COLUMNS)
+            _add_end(dtable, rows - 1, sums, q, BY_SCALE, WIDTH, COLUMNS)
+    put(
+        dq_ptr + row * dq_row + head * dq_head, dq * BY_SCALE, first, length, dq_place,
+        WIDTH, BLOCK, COLUMNS,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the tiles of relative attention have in common: loading, masks, and the skew in a tile.
+"""What the tiles of relative attention have in common: vectors by distance, and the skew in a tile.
 
 A tile is BLOCK queries by BLOCK keys. The distances in it are two blocks of vectors, `low` and
 `high`, of which one is kept from the tile before: where tile (i, j) has distances from j - i on as
@@ -7,62 +7,10 @@ which is column b - a - 1 of the high block, or BLOCK more of the low one. So th
 into one, `a` columns of which are high, and row a of that is turned by a + 1 columns.
 """
 
-import os
 from typing import no_type_check
 
 import triton
 import triton.language as tl
-
-INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
-
-
-@triton.jit
-@no_type_check
-def product(a, b, PRECISION: tl.constexpr):
-    """a · b, added up in float32."""
-    if INTERPRETED:  # Triton's interpreter multiplies bfloat16 as if it were whole numbers
-        a, b = a.to(tl.float32), b.to(tl.float32)
-    return tl.dot(a, b, input_precision=PRECISION)
-
-
-@triton.jit
-@no_type_check
-def tokens(pointer, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):
-    """Vectors of BLOCK tokens, [BLOCK, COLUMNS]; zeros beyond the last."""
-    at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
-    mask = (at < length)[:, None]
-    if WIDTH < COLUMNS:
-        mask = mask & (column < WIDTH)[None, :]
-    return tl.load(pointer + at[:, None] * WIDTH + column[None, :], mask=mask, other=0.0)
-
-
-@triton.jit
-@no_type_check
-def put(pointer, x, first, length, WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr):
-    """Write vectors of BLOCK tokens."""
-    at, column = first + tl.arange(0, BLOCK), tl.arange(0, COLUMNS)
-    mask = (at < length)[:, None]
-    if WIDTH < COLUMNS:
-        mask = mask & (column < WIDTH)[None, :]
-    place = pointer + at[:, None] * WIDTH + column[None, :]
-    tl.store(place, x.to(pointer.dtype.element_ty), mask=mask)
-
-
-@triton.jit
-@no_type_check
-def numbers(pointer, first, length, other, BLOCK: tl.constexpr):
-    """One number for each of BLOCK tokens."""
-    at = first + tl.arange(0, BLOCK)
-    return tl.load(pointer + at, mask=at < length, other=other)
-
-
-@triton.jit
-@no_type_check
-def ends(pointer, first, length, BLOCK: tl.constexpr):
-    """Where the spans of BLOCK tokens begin and end; beyond the last token there is none."""
-    at = first + tl.arange(0, BLOCK)
-    start = tl.load(pointer + 2 * at, mask=at < length, other=length)
-    return start, tl.load(pointer + 2 * at + 1, mask=at < length, other=0)
 
 
 @triton.jit
@@ -125,20 +73,6 @@ def by_distance(x, BLOCK: tl.constexpr):
     """The other way: scores by key as those of the joined block."""
     a, b = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
     return tl.gather(x, (b + a + 1) & (BLOCK - 1), 1)
-
-
-@triton.jit
-@no_type_check
-def visible(first_q, first_k, start, end, BLOCK: tl.constexpr, CAUSAL: tl.constexpr):
-    """Which queries of a tile see which keys; `start` and `end` are the queries' spans.
-
-    A key before the span is, without its sign, a very large number of places behind its start: so
-    one comparison does for both ends.
-    """
-    if CAUSAL:
-        end = tl.minimum(end, first_q + tl.arange(0, BLOCK) + 1)
-    behind = (first_k + tl.arange(0, BLOCK))[None, :] - start[:, None]
-    return behind.to(tl.uint32, bitcast=True) < tl.maximum(end - start, 0)[:, None].to(tl.uint32)
 
 
 @triton.jit
