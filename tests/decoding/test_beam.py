@@ -10,7 +10,7 @@ from heedful.data.batch import Batch, pad
 from heedful.decoding import beam as beam_file
 from heedful.decoding import path as path_file
 from heedful.decoding.protocol import Hypothesis
-from heedful.decoding.scores import length_penalty, ranked, top, top_sums
+from heedful.decoding.scores import length_penalty, likeliest, ranked, top, top_sums
 from heedful.decoding.search import decode
 from heedful.errors import HeedfulError
 from heedful.nn.memory import Memory
@@ -349,6 +349,14 @@ def test_top_of_sums_is_top_of_all_of_them(seed, kinds, size, count):
     best, places = top_sums(before, scores, count)
     wanted, order = top((before[..., None] + scores).flatten(-2), count)
     assert torch.equal(places, order) and torch.equal(best, wanted)
+
+
+@pytest.mark.parametrize("size", [5, 64, 128, 130, 1000])
+def test_the_likeliest_is_the_first_of_equals(size: int) -> None:
+    scores = torch.randint(20, (30, size)).float()  # most of them have equals
+    scores[1, -1], scores[2] = 99.0, float("-inf")
+    scores[3, size // 2] = float("nan")
+    assert torch.equal(likeliest(scores), scores.argmax(dim=1))
 
 
 def test_the_length_penalty_is_one_at_length_one_and_for_alpha_zero():

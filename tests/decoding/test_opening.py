@@ -10,9 +10,8 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from heedful.data.batch import Batch, pad
-from heedful.decoding import beam as plain_beam
 from heedful.decoding import recorded as room
-from heedful.decoding import recorded_beam
+from heedful.decoding import recorded_beam, scores
 from heedful.decoding.beam import begin
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Hypothesis, RowError
@@ -296,7 +295,7 @@ def test_an_opening_neither_waits_for_a_device_nor_needs_the_host(
     preset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a device that has no numbers: whoever waits for one fails."""
-    monkeypatch.setattr(plain_beam, "top", ranked)  # as on a GPU
+    monkeypatch.setattr(scores, "top", ranked)  # as on a GPU
     device, limits, config = "meta", [9, 9, 9], Decode(beam=3)
     taped = Recorded(model(preset, device), kernels=False)
     batch = Batch({"inputs": pad([[5, 6, 7, EOS]] * 3)}).to(device)

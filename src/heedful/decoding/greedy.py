@@ -8,6 +8,7 @@ from heedful.data.batch import Batch
 from heedful.decoding.path import Leave, by_eighths, follow
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Decodable, Hypothesis
+from heedful.decoding.scores import likeliest
 
 
 def greedy_search(
@@ -23,4 +24,4 @@ def greedy_search(
 
 
 def _likeliest(log_probs: Tensor, step: int, rows: Tensor) -> Tensor:
-    return log_probs.argmax(dim=1)  # the first of equals, by torch's contract
+    return likeliest(log_probs)

@@ -100,6 +100,21 @@ def top_sums(before: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor
     return _in_order(found[..., :count], places.gather(-1, order[..., :count]))
 
 
+def likeliest(scores: Tensor) -> Tensor:
+    """The place of the best of each row of V, [B]; among equals the first."""
+    size = scores.shape[-1]
+    groups = size // GROUP
+    if scores.is_cuda or groups < 2:
+        return scores.argmax(dim=-1)  # the first of equals, by torch's contract
+    maxima = _maxima(scores, groups)
+    if groups * GROUP < size:
+        maxima = torch.cat([maxima, scores[..., groups * GROUP :].amax(-1, keepdim=True)], -1)
+    first = maxima.argmax(dim=-1, keepdim=True) * GROUP
+    places = (first + torch.arange(GROUP)).clamp(max=size - 1)
+    best = scores.gather(-1, places).argmax(dim=-1, keepdim=True)
+    return places.gather(-1, best)[..., 0]
+
+
 def _in_order(best: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
     """Values and their places, best first; among equals the first place."""
     places, order = places.sort(dim=-1)

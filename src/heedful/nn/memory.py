@@ -11,6 +11,8 @@ from torch import Tensor
 
 from heedful.nn.layout import Layout
 
+SPARE = 8  # places at least that are made at a time
+
 
 class Memory:
     """A room that keeps what it is told, with further rooms inside, by name or number."""
@@ -120,7 +122,8 @@ FORGET: Memory = _Forget()
 
 
 class _Growing:
-    """A tensor that grows along one dim, in storage that doubles, so that appending is cheap."""
+    """A tensor that grows along one dim, in storage with some room to spare: enough that appending
+    is cheap, and little, since selecting rows copies it too."""
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
@@ -131,7 +134,7 @@ class _Growing:
         end = self.length + x.shape[self.dim]
         if self.store is None or end > self.store.shape[self.dim]:
             shape = list(x.shape)
-            shape[self.dim] = max(2 * end, 16)
+            shape[self.dim] = end + max(end // 8, SPARE)
             roomier = x.new_empty(shape)
             if self.store is not None:
                 self.view(roomier).copy_(self.view(self.store))
