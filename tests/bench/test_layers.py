@@ -86,6 +86,18 @@ def test_a_kernel_without_peers_or_lengths() -> None:
         Shape(batch=0, heads=1, length=2, width=3, dtype=torch.float32)
 
 
+def test_packed_sentences_have_rows_of_their_own() -> None:
+    shape = Shape(batch=2, heads=1, length=32, width=16, dtype=torch.float32)
+    rows = measured(rivals=(), lengths=(), packed=2, shape=shape)
+    dense = rows["heedful dense, 2 × 1,024 packed"]
+    assert dense.value and "needs a GPU" in rows["heedful spans, 2 × 1,024 packed"].note
+    at = attention.sentences(3, seed=1)
+    assert at.filling == "in_turn" and at.segments.shape == (3, attention.ROW)
+    counts = torch.bincount(at.segments[0])[1:]
+    assert 20 < counts.float().mean() < 40 and counts.max() <= 256
+    assert at.real.float().mean() > 0.9
+
+
 SMALL = complexity.Measuring(
     base=Size(n=32, d=64, k=3, r=8),
     sweeps={"n": (32, 64), "d": (64, 128), "k": (3, 5), "r": (8, 16)},

@@ -125,9 +125,31 @@ def gpu(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 
 def test_a_gpu_is_timed_by_its_own_events(hands: Hands, gpu: dict[str, int]) -> None:
-    seconds = iter([9.0, 0.012, *([0.01] * 2), *([0.02] * 2)])
+    seconds = iter([9.0, 0.03, 0.04, 0.05])
     found = by_device(works(hands, seconds), GPU, repeats=2, warmup=1)
-    assert found == pytest.approx([0.01, 0.02]) and gpu["synchronized"] == 3
+    assert found == pytest.approx([0.04, 0.05]) and gpu["synchronized"] == 3
+
+
+def test_short_work_of_a_gpu_is_recorded_and_replayed(
+    hands: Hands, gpu: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replays = iter([0.012, *([0.01] * 2), *([0.02] * 2)])  # twice 0.012 are a sample
+    monkeypatch.setattr(timing, "Recorded", lambda work: works(hands, replays))
+    seconds = iter([9.0, 0.015])
+    found = by_device(works(hands, seconds), GPU, repeats=2, warmup=1)
+    assert found == pytest.approx([0.01, 0.02]) and next(seconds, None) is None
+
+
+def test_what_cannot_be_recorded_is_timed_as_it_is(
+    hands: Hands, gpu: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(work: object) -> None:
+        raise RuntimeError("it waits for the device")
+
+    monkeypatch.setattr(timing, "Recorded", refuse)
+    seconds = iter([9.0, 0.015, 0.012, *([0.01] * 2), *([0.02] * 2)])
+    found = by_device(works(hands, seconds), GPU, repeats=2, warmup=1)
+    assert found == pytest.approx([0.01, 0.02]) and next(seconds, None) is None
 
 
 def test_by_the_clock_a_gpu_is_waited_for_before_and_after(

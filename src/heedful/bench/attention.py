@@ -1,10 +1,11 @@
 """How fast attention is and how much memory it takes: our kernels beside PyTorch's flash attention.
 
 Forward and backward of causal attention, without the projections round it; with relative positions
-too, skewed and by their own kernel. Who sees whom is worked out once and not timed: in a model all
-layers share it. B batch, H heads, L length, E per head.
+too, skewed and by their own kernel; and of sentences packed in rows. Who sees whom is worked out
+once and not timed: in a model all layers share it. B batch, H heads, L length, E per head.
 """
 
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,12 +17,14 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from heedful.bench.fit import PowerLaw
 from heedful.bench.rivals import Rival
+from heedful.bench.sentences import MadeUp
 from heedful.bench.table import Bench, Row, Tell, attempt
 from heedful.bench.timing import Middle, Peak, by_device, kept_gigabytes
 from heedful.errors import UsageError
 from heedful.nn.kernels import KERNELS
 from heedful.nn.kernels.relative import NARROWEST, WIDEST, refusal, relative
-from heedful.nn.layout import line
+from heedful.nn.kernels.spanned import SPANS_KERNEL, spanned
+from heedful.nn.layout import Layout, line
 from heedful.nn.patterns import Causal, Visible
 from heedful.nn.relative import Skew
 from heedful.nn.sight import Sight
@@ -30,6 +33,8 @@ UNIT = "ms"
 COLUMNS = ("memory_gb", "times_flash", "time_exponent")
 FLASH = "torch flash"
 RIVALS = (Rival("flash", FLASH, "torch"),)
+
+ROW = 1_024  # slots of a packed row
 
 SKEWED, OWN = "heedful relative, skewed", "heedful relative, its kernel"
 
@@ -67,6 +72,7 @@ class Measuring:
     rivals: tuple[Rival, ...]
     repeats: int
     seed: int = 1
+    packed: int = 0  # rows of packed sentences; 0 for none
 
 
 def bench_attention(measuring: Measuring, device: torch.device, tell: Tell) -> Bench:
@@ -75,6 +81,12 @@ def bench_attention(measuring: Measuring, device: torch.device, tell: Tell) -> B
     first = {title: _row(title, attend, m.shape, m, device, tell) for title, attend in _ways(m)}
     flash = first[FLASH].value if FLASH in first else None
     rows = [_beside(row, flash) for row in first.values()]
+    if m.packed:
+        packed = replace(m.shape, batch=m.packed, length=ROW)
+        ways = {**KERNELS, SPANS_KERNEL: spanned}
+        rows += [
+            _row(f"heedful {k}", way, packed, m, device, tell, True) for k, way in ways.items()
+        ]
     for title, attend in _ways(m):
         if first[title].value is None:
             continue  # it cannot do it here, at any length
@@ -96,13 +108,18 @@ def bench_attention(measuring: Measuring, device: torch.device, tell: Tell) -> B
         "lengths_batch": m.lengths_batch,
         "repeats": m.repeats,
         "seed": m.seed,
+        "packed": m.packed,
     }
     memory = (
         "the most the GPU held, inputs and masks included"
         if device.type == "cuda"
         else "what the forward pass keeps for the backward pass, inputs and masks included"
     )
-    notes = ("forward and backward, causal; masks are made once and not timed", f"memory: {memory}")
+    notes = (
+        "forward and backward, causal; masks are made once and not timed",
+        f"memory: {memory}",
+        f"packed: rows of {ROW:,} with sentences of {MadeUp().mean:.0f} tokens on average",
+    )
     return Bench(kind="attention", rows=tuple(rows), settings=settings, notes=notes)
 
 
@@ -128,8 +145,21 @@ def by_kernel(q: Tensor, k: Tensor, v: Tensor, sight: Sight, bias: Skew) -> Tens
 RELATIVELY: dict[str, Relatively] = {SKEWED: skewed, OWN: by_kernel}
 
 
+def sentences(rows: int, seed: int) -> Layout:
+    """Rows filled with sentences as long as real ones are."""
+    draw, made = random.Random(seed), MadeUp()
+    positions, segments = (torch.zeros(rows, ROW, dtype=torch.long) for _ in range(2))
+    for row in range(rows):
+        place, number = 0, 1
+        while place + (length := made.lengths(draw)[1]) <= ROW:
+            positions[row, place : place + length] = torch.arange(length)
+            segments[row, place : place + length] = number
+            place, number = place + length, number + 1
+    return Layout(positions, segments).looked_at()
+
+
 def measure(
-    attend: Way, shape: Shape, repeats: int, seed: int, device: torch.device
+    attend: Way, shape: Shape, repeats: int, seed: int, device: torch.device, packed: bool = False
 ) -> tuple[Middle, float]:
     """Milliseconds of forward and backward, and gigabytes.
 
@@ -144,6 +174,8 @@ def measure(
 
     q, k, v, back = draw(), draw(), draw(), draw().detach()
     at = line(shape.length, batch=shape.batch, device=device)
+    if packed:
+        at = sentences(shape.batch, seed).to(device)
     sight = Sight(Visible() & Causal(), at, at)
     more: tuple[Any, ...] = ()
     if attend in RELATIVELY.values():
@@ -175,13 +207,19 @@ def _ways(m: Measuring) -> Iterator[tuple[str, Way]]:
 
 
 def _row(
-    title: str, attend: Way, shape: Shape, m: Measuring, device: torch.device, tell: Tell
+    title: str,
+    attend: Way,
+    shape: Shape,
+    m: Measuring,
+    device: torch.device,
+    tell: Tell,
+    packed: bool = False,
 ) -> Row:
-    name = f"{title}, {shape.batch} × {shape.length:,}"
+    name = f"{title}, {shape.batch} × {shape.length:,}{' packed' if packed else ''}"
     tell(name)
 
     def work() -> Row:
-        middle, memory = measure(attend, shape, m.repeats, m.seed, device)
+        middle, memory = measure(attend, shape, m.repeats, m.seed, device, packed)
         more = {"memory_gb": memory, "length": shape.length, "batch": shape.batch}
         return Row.of(name, UNIT, middle, more)
 

@@ -153,6 +153,11 @@ def shape(device: torch.device) -> Shape:
     return Shape(batch=1, heads=8, length=1_024, width=64, dtype=dtype(device))
 
 
+def packed(device: torch.device) -> int:
+    """Rows of packed sentences: as many as a step of training has, on a GPU."""
+    return 48 if device.type == "cuda" else 0
+
+
 def lengths(device: torch.device) -> tuple[int, ...]:
     """At which attention's memory is measured."""
     if device.type == "cuda":

@@ -259,6 +259,9 @@ def bench_attention(
         typer.Option(metavar="A,B", help="To see memory grow; none for none. To 32k on a GPU."),
     ] = None,
     lengths_batch: Annotated[int, typer.Option(min=1, help="Rows at those.")] = 1,
+    packed: Annotated[
+        int | None, typer.Option(min=0, help="Rows of packed sentences; 0 for none. 48 on a GPU.")
+    ] = None,
     repeats: Repeats = None,
     peers: Peers = None,
     seed: Seed = 1,
@@ -299,6 +302,7 @@ def bench_attention(
         rivals=chosen(peers, room.RIVALS),
         repeats=repeats or 10,
         seed=seed,
+        packed=defaults.packed(here) if packed is None else packed,
     )
     made = room.bench_attention(measuring, here, note)
     told(made, room.COLUMNS, (), here, out, json)

@@ -7,13 +7,15 @@ few replays. What is computed is the same: the same kernels, dropout from the sa
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
 
 from heedful.data.batch import Batch, Rows
 from heedful.nn.layout import Filling, Layout
+
+Result = TypeVar("Result")
 
 PLAIN = 3  # batches of a shape that are computed before one is recorded: first calls choose kernels
 MOST = 16  # shapes that are recorded; others stay plain
@@ -29,8 +31,8 @@ class Recorder:
         self._learn, self._move, self.device = learn, move, device
         self.pool = torch.cuda.graph_pool_handle()
         self.seen: Counter[object] = Counter()
-        self.moulds: dict[object, tuple[Mould, Recorded]] = {}
-        self.moved: Recorded | None = None
+        self.moulds: dict[object, tuple[Mould, Recorded[Tensor]]] = {}
+        self.moved: Recorded[Tensor] | None = None
         self.moves = 0
         self.unable = ""  # why steps stay plain: what they do cannot be recorded
 
@@ -60,15 +62,15 @@ class Recorder:
         return self.moved()
 
 
-class Recorded:
+class Recorded(Generic[Result]):
     """What a function does on the device, recorded and replayed. Recording it does not do it."""
 
-    def __init__(self, function: Callable[[], Tensor], pool: Any) -> None:
+    def __init__(self, function: Callable[[], Result], pool: Any = None) -> None:
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph, pool=pool):
             self.result = function()
 
-    def __call__(self) -> Tensor:
+    def __call__(self) -> Result:
         self.graph.replay()
         return self.result
 
