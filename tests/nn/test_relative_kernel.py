@@ -259,8 +259,15 @@ def _compared_on_a_gpu(kind: type, pattern: Pattern, width: int, dtype: torch.dt
     back = back * at.real[:, None, :, None]
     inputs = [x.requires_grad_() for x in (q, k, v)]
     sight = Sight(Visible() & pattern, at, at)
-    out = relative(q, k, v, sight, bias)
-    found = [out, *torch.autograd.grad(out, [*inputs, bias.keys.rows], back)]
+    found, again = (
+        [
+            out := relative(q, k, v, sight, bias),
+            *torch.autograd.grad(out, [*inputs, bias.keys.rows], back),
+        ]
+        for _ in range(2)
+    )
+    # Of the vectors' gradients programs add up their shares in any order; all else is the same.
+    assert all(map(torch.equal, found[:4], again[:4]))
     exact = [x.detach().double().requires_grad_() for x in inputs]
     bias.double()
     wanted = dense(*exact, sight, bias(exact[0], at, at)) * at.real[:, None, :, None]
