@@ -5,6 +5,7 @@ from torch import Tensor
 from heedful.errors import UsageError
 from heedful.nn.kernels import Kernel, kernel, relative, spanned
 from heedful.nn.kernels.blocks import missing
+from heedful.nn.kernels.few import few
 from heedful.nn.patterns import Causal
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight
@@ -13,8 +14,8 @@ from heedful.nn.spans import terms
 
 class Auto:
     """The kernel for the case at hand: for long rows on a GPU `spans` where they hold several
-    sequences in turn and else `blocks`, `dense` for a step of decoding on a CPU, `fused` for all
-    else."""
+    sequences in turn and else `blocks`, `dense` for a step of decoding on a CPU, by its shorter way
+    for few keys, `fused` for all else."""
 
     long = 512  # below this a GPU computes every pair faster than it sorts them into blocks
     few = 16  # up to so many queries a CPU is faster by plain products
@@ -32,6 +33,8 @@ class Auto:
         # A row of one sequence wants larger tiles than spans have.
         if name == "blocks" and sight.q.several and not spanned.refusal(q, sight, bias, dropout):
             return spanned.spanned(q, k, v, sight, bias, dropout)
+        if name == "dense":
+            return few(q, k, v, sight, bias, dropout)
         return kernel(name, dropout)(q, k, v, sight, bias, dropout)
 
     def choose(self, device: str, queries: int, dropout: float) -> str:

@@ -1,0 +1,47 @@
+"""Attention of few queries on a CPU, where nobody learns: a step of decoding.
+
+As `dense` defines it. What PyTorch's products and its softmax do with a dozen keys takes longer
+than multiplying and adding up plainly. B batch, H heads, G heads of keys and
+values, Q queries, K keys, E per head.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from heedful.nn.kernels.dense import dense, shared
+from heedful.nn.sight import Sight
+
+TINY = 400  # products of one pair of matrices, below which PyTorch has no library multiply them
+SHORT = 16  # keys, below which PyTorch's softmax takes one number at a time
+
+
+def few(
+    q: Float[Tensor, "B H Q E"],
+    k: Float[Tensor, "B G K E"],
+    v: Float[Tensor, "B G K E"],
+    sight: Sight,
+    bias: Float[Tensor, "#B #H Q K"] | None = None,
+    dropout: float = 0.0,
+) -> Float[Tensor, "B H Q E"]:
+    if dropout or torch.is_grad_enabled() or k.shape[2] == 0:
+        return dense(q, k, v, sight, bias, dropout)
+    k, v, q = shared(k, q.shape[1]), shared(v, q.shape[1]), q * q.shape[3] ** -0.5
+    plainly = q.shape[2] == 1 and k.shape[2] * k.shape[3] < TINY
+    scores = (q * k).sum(-1)[:, :, None] if plainly else q @ k.transpose(-1, -2)
+    if bias is not None:
+        scores = scores + bias
+    if sight.clear:
+        shares = _softmax(scores)
+    else:
+        hidden = ~sight.dense
+        scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+        shares = _softmax(scores).masked_fill(hidden, 0.0)
+    return (shares.transpose(-1, -2) * v).sum(2, keepdim=True) if plainly else shares @ v
+
+
+def _softmax(scores: Float[Tensor, "B H Q K"]) -> Float[Tensor, "B H Q K"]:
+    if scores.shape[-1] >= SHORT:
+        return scores.softmax(-1)
+    powers = (scores - scores.amax(-1, keepdim=True)).exp_()
+    return powers.div_(powers.sum(-1, keepdim=True))

@@ -1,0 +1,56 @@
+"""Attention of few queries on a CPU is attention as it is defined."""
+
+import pytest
+import torch
+
+from heedful.nn.attention import Attention
+from heedful.nn.kernels import choice
+from heedful.nn.kernels.dense import dense
+from heedful.nn.kernels.few import SHORT, TINY, few
+from heedful.nn.layout import line, ragged
+from heedful.nn.memory import Memory
+from heedful.nn.patterns import Causal, Full, Visible
+from heedful.nn.sight import Sight
+
+
+@pytest.mark.parametrize("queries", [1, 4])
+@pytest.mark.parametrize("keys", [0, 1, 5, SHORT - 1, SHORT, 60])
+@pytest.mark.parametrize("heads", [4, 2])  # of keys and values
+@pytest.mark.parametrize("biased", [False, True])
+@torch.no_grad()
+def test_it_is_what_dense_gives(queries: int, keys: int, heads: int, biased: bool) -> None:
+    width = 8
+    assert 5 * width < TINY < 60 * width  # so both ways are gone
+    q = torch.randn(3, 4, queries, width, dtype=torch.double)
+    k, v = torch.randn(2, 3, heads, keys, width, dtype=torch.double)
+    bias = torch.randn(1, 4, queries, keys, dtype=torch.double) if biased else None
+    at = line(queries, batch=3)
+    for seen in (line(keys, batch=3), ragged([keys, keys // 2, 0], keys)):
+        sight = Sight(Visible() & Full(), at, seen)
+        assert keys == 0 or sight.clear == (seen.filling == "full")
+        torch.testing.assert_close(few(q, k, v, sight, bias), dense(q, k, v, sight, bias))
+
+
+def test_who_learns_or_forgets_has_it_as_it_is_defined() -> None:
+    q, k, v = (torch.randn(1, 2, 1, 4, requires_grad=True) for _ in range(3))
+    sight = Sight(Visible() & Full(), line(1), line(1))
+    out = few(q, k, v, sight)
+    assert torch.equal(out, dense(q, k, v, sight)) and out.requires_grad
+    with torch.no_grad():
+        torch.manual_seed(0)
+        one = few(q, k, v, sight, dropout=0.5)
+        torch.manual_seed(0)
+        assert torch.equal(one, dense(q, k, v, sight, dropout=0.5))
+
+
+@torch.no_grad()
+def test_a_step_of_decoding_is_computed_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(choice, "few", lambda *given: asked.append(1) or few(*given))
+    part, memory = Attention(8, 2, pattern=Causal()).eval(), Memory()
+    x = torch.randn(2, 40, 8)
+    whole = part(x, line(40, batch=2))
+    assert not asked
+    steps = [part(x[:, [i]], line(1, i, batch=2), memory=memory) for i in range(40)]
+    assert len(asked) == 40
+    torch.testing.assert_close(torch.cat(steps, 1), whole)
