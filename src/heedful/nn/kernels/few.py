@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from heedful.nn.kernels.dense import dense, shared
+from heedful.nn.kernels.dense import dense, over_seen, shared
 from heedful.nn.sight import Sight
 
 TINY = 400  # products of one pair of matrices, below which PyTorch has no library multiply them
@@ -31,12 +31,7 @@ def few(
     scores = (q * k).sum(-1)[:, :, None] if plainly else q @ k.transpose(-1, -2)
     if bias is not None:
         scores = scores + bias
-    if sight.clear:
-        shares = _softmax(scores)
-    else:
-        hidden = ~sight.dense
-        scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-        shares = _softmax(scores).masked_fill(hidden, 0.0)
+    shares = over_seen(scores, sight, _softmax)
     return (shares.transpose(-1, -2) * v).sum(2, keepdim=True) if plainly else shares @ v
 
 
