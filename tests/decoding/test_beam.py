@@ -10,7 +10,15 @@ from heedful.data.batch import Batch, pad
 from heedful.decoding import beam as beam_file
 from heedful.decoding import path as path_file
 from heedful.decoding.protocol import Hypothesis
-from heedful.decoding.scores import length_penalty, likeliest, ranked, top, top_sums
+from heedful.decoding.scores import (
+    NEVER,
+    length_penalty,
+    likeliest,
+    log_probabilities,
+    ranked,
+    top,
+    top_sums,
+)
 from heedful.decoding.search import decode
 from heedful.errors import HeedfulError
 from heedful.nn.memory import Memory
@@ -349,6 +357,18 @@ def test_top_of_sums_is_top_of_all_of_them(seed, kinds, size, count):
     best, places = top_sums(before, scores, count)
     wanted, order = top((before[..., None] + scores).flatten(-2), count)
     assert torch.equal(places, order) and torch.equal(best, wanted)
+
+
+@pytest.mark.parametrize("learns", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_log_probabilities_are_those_of_the_last_place(dtype: torch.dtype, learns: bool) -> None:
+    whole = torch.randn(5, 3, 70).to(dtype)
+    for logits in (whole[:, -1], whole[:, -1].contiguous()):  # rows apart, and in one piece
+        expected = logits.float().log_softmax(-1)
+        expected[:, PAD] = NEVER
+        given, others = logits.requires_grad_(learns), whole[:, :2].clone()
+        assert torch.equal(log_probabilities(given), expected)
+        assert torch.equal(whole[:, :2], others)  # nothing else is written over
 
 
 @pytest.mark.parametrize("size", [5, 64, 128, 130, 1000])

@@ -44,7 +44,7 @@ def search(beam, nbest, size, alpha, dtype, seed, limits, equals=False, ends=1.0
     first = torch.arange(rows, device=device)[:, None] * beam
     while int(plain.step) <= max(limits):
         x = logits(beam)
-        plain, parents, over, _ = choice(x, plain, config)
+        plain, parents, over, _ = choice(x.clone(), plain, config)
         choose(x)
         assert torch.equal(done, over)
         assert (failed == NONE).all()

@@ -95,11 +95,11 @@ def test_an_opening_changes_nothing_to_the_last_bit(opened: list[Batch]) -> None
 def test_rows_may_leave_after_their_first_token(
     opened: list[Batch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "FEWEST", 2)
+    monkeypatch.setattr(room, "FEWEST", 1)
     plain = model()
     taped, config = Recorded(plain), Decode(beam=2, extra_length=0)
     long = Batch({"inputs": pad([[5, 6, 7, EOS]] * 4)})
-    short = Batch({"inputs": pad([[5, EOS], [EOS], [EOS], [7, 8, 9, EOS]])})
+    short = Batch({"inputs": pad([[EOS], [EOS], [EOS], [7, 8, 9, EOS]])})
     for batch in (short, short, long, short, long):
         one, other = decode(plain, batch, config), decode(plain, batch, config, recorded=taped)
         assert [row[0].ids for row in one] == [row[0].ids for row in other]
@@ -120,14 +120,34 @@ def test_each_shape_and_setting_has_its_own_opening(opened: list[Batch]) -> None
     for again in range(2):
         search(sources(5, "cpu", 0))
         search(sources(6, "cpu", 0))  # more rows
-        search(sources(5, "cpu", 0, longest=20))  # more room for the source
-        search(Batch({"inputs": pad([[5] * 15 + [EOS]] * 5)}))  # all full
+        search(sources(5, "cpu", 0, longest=50))  # more room for the source
+        search(Batch({"inputs": pad([[5] * 31 + [EOS]] * 5)}))  # all full
         search(sources(5, "cpu", 0), Decode(beam=3, extra_length=4))
-        search(sources(5, "cpu", 0), Decode(beam=2, extra_length=20))
-        search(sources(5, "cpu", 0, longest=3), Decode(beam=2, extra_length=20))  # less for outputs
+        search(sources(5, "cpu", 0, longest=20), Decode(beam=2, extra_length=54))
+        search(sources(5, "cpu", 0, longest=3), Decode(beam=2, extra_length=54))  # less for outputs
         assert len(opened) == 7 * again
     search(sources(5, "cpu", 0), prefix=[[4]] * 5)
     assert len(opened) == 7
+
+
+def test_a_file_is_recorded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches of many lengths, as a file is cut into: a second time all of it is replayed."""
+    plain, made = model(), []
+    taped = Recorded(plain)
+    make = recorded_beam.Turns.__init__
+
+    def noted(self, *settings) -> None:
+        made.append(settings)
+        make(self, *settings)
+
+    monkeypatch.setattr(recorded_beam.Turns, "__init__", noted)
+    monkeypatch.setattr(room, "FEWEST", 1)
+    for _ in range(2):
+        made.clear()
+        for rows, longest in ((16, 60), (16, 41), (16, 30), (16, 17), (13, 12)):
+            batch = sources(rows, "cpu", rows, longest)
+            decode(plain, batch, Decode(beam=2, extra_length=50), recorded=taped)
+    assert made == []
 
 
 def test_an_opening_goes_with_its_tape(

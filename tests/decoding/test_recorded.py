@@ -10,7 +10,7 @@ from heedful.data.batch import Batch, pad
 from heedful.decoding import choosing, recorded_beam
 from heedful.decoding import recorded as room
 from heedful.decoding.protocol import RowError
-from heedful.decoding.recorded import Recorded, by_halves
+from heedful.decoding.recorded import Recorded, by_quarters
 from heedful.decoding.search import decode
 from heedful.models.building import build
 from heedful.nn.kernels import step
@@ -49,6 +49,7 @@ def sources(count: int, device: str, seed: int = 0) -> Batch:
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few tokens and rows go through several shapes."""
+    monkeypatch.setattr(room, "SOURCE", 16)
     monkeypatch.setattr(room, "OUTPUT", 4)
     monkeypatch.setattr(room, "FEWEST", 2)
 
@@ -219,13 +220,14 @@ def test_a_row_without_numbers_is_named_with_its_step(beam: int) -> None:
     ("done", "stay"),
     [
         ("........", None),
-        ("xxx.....", None),
-        ("xxxx....", [4, 5, 6, 7]),
+        ("xxxx....", None),
         ("x.xx.xxx", [1, 4]),
+        ("xxxxxxxxxxxxxxx.", [12, 13, 14, 15]),
+        ("x" * 31 + ".", [30, 31]),
         (".xxxxxxx", [0, 7]),  # no fewer than two: one that is done stays for the number
         ("xx", None),
         ("x.x", None),
     ],
 )
-def test_rows_leave_by_halves(done: str, stay: list[int] | None) -> None:
-    assert by_halves([sign == "x" for sign in done]) == stay
+def test_rows_leave_by_quarters(done: str, stay: list[int] | None) -> None:
+    assert by_quarters([sign == "x" for sign in done]) == stay

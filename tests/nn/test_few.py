@@ -25,7 +25,9 @@ def test_it_is_what_dense_gives(queries: int, keys: int, heads: int, biased: boo
     k, v = torch.randn(2, 3, heads, keys, width, dtype=torch.double)
     bias = torch.randn(1, 4, queries, keys, dtype=torch.double) if biased else None
     at = line(queries, batch=3)
-    for seen in (line(keys, batch=3), ragged([keys, keys // 2, 0], keys)):
+    some_blind, none_blind = [keys, keys // 2, 0], [keys, (keys + 1) // 2, min(keys, 1)]
+    layouts = (line(keys, batch=3), ragged(some_blind, keys), ragged(none_blind, keys))
+    for seen in layouts:
         sight = Sight(Visible() & Full(), at, seen)
         assert keys == 0 or sight.clear == (seen.filling == "full")
         torch.testing.assert_close(few(q, k, v, sight, bias), dense(q, k, v, sight, bias))

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from heedful.errors import HeedfulError, UsageError
-from heedful.nn.layout import line
+from heedful.nn.layout import Layout, line
 from heedful.nn.positions import parse_positions, sinusoid, sinusoid_halves
 
 
@@ -24,6 +24,13 @@ def test_tensor2tensors_sinusoid_by_its_formula() -> None:
         assert signal[49, i].item() == pytest.approx(math.sin(angle), abs=1e-5)
         assert signal[49, 4 + i].item() == pytest.approx(math.cos(angle), abs=1e-5)
     assert signal[49, 8] == 0
+
+
+@pytest.mark.parametrize("places", [[7, 7, 7], [7, 8, 7], [3]])
+def test_rows_of_one_token_have_the_signal_of_their_places(places: list[int]) -> None:
+    positions = torch.tensor(places)[:, None]
+    signal = parse_positions("sinusoid", 8)(Layout(positions, torch.ones_like(positions)))
+    torch.testing.assert_close(signal, sinusoid(torch.arange(10), 8)[positions])
 
 
 def test_a_shift_is_a_rotation() -> None:

@@ -24,7 +24,7 @@ B rows, K growing hypotheses a row (from 1 up to `beam`), C candidates, N kept f
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -58,15 +58,11 @@ class Growing:
     total: Tensor  # [B, K] float32: their sum; -inf where there is no hypothesis
     covered: Tensor | None  # [B, K, S] float32: attention received by each source place so far
 
-    def take(self, places: Tensor) -> "Growing":
-        """Those at `places` [B, M] of each row, in that order."""
-        covered = None if self.covered is None else taken(self.covered, places)
-        return Growing(
-            taken(self.ids, places),
-            taken(self.token_scores, places),
-            taken(self.total, places),
-            covered,
-        )
+    def take(self, places: Tensor, total: Tensor) -> "Growing":
+        """Those at `places` [B, M] of each row, in that order, and what they are worth now."""
+        covered = [] if self.covered is None else [self.covered]
+        ids, token_scores, *covered = taken(places, self.ids, self.token_scores, *covered)
+        return Growing(ids, token_scores, total, covered[0] if covered else None)
 
 
 @dataclass(eq=False)
@@ -189,35 +185,41 @@ def advance(
 
     if looked is not None and growing.covered is not None:
         growing.covered = growing.covered + looked
-    candidates = growing.take(parents)
     place = torch.tensor([step], device=tokens.device) if isinstance(step, int) else step
-    candidates.ids.index_copy_(2, place, tokens[:, :, None])
-    candidates.token_scores.index_copy_(2, place, token_scores[:, :, None])
-    candidates.total = ranked
 
-    ends = tokens == EOS
-    ended = _as_finished(candidates, step + 1, state.source, config)
-    ended.ended = ends & (torch.arange(ends.shape[1], device=ends.device) < config.beam)
-    ended.score = ended.score.masked_fill(~ended.ended, NEVER)
-    both = state.finished.join(ended)
-    places = both.score.sort(dim=1, descending=True, stable=True).indices[:, : config.nbest]
-    # A row that is done stays as it is, its cut-off ones too.
-    places = torch.where(on, places, torch.arange(config.nbest, device=places.device))
+    def said(which: Tensor, total: Tensor) -> Growing:
+        """The candidates at these places, [B, M], and what they are worth."""
+        longer = growing.take(parents.gather(1, which), total)
+        longer.ids.index_copy_(2, place, tokens.gather(1, which)[:, :, None])
+        longer.token_scores.index_copy_(2, place, token_scores.gather(1, which)[:, :, None])
+        return longer
 
-    candidates.total = candidates.total.masked_fill(ends, NEVER)
-    onward = candidates.total.sort(dim=1, descending=True, stable=True).indices[:, : config.beam]
+    ends, finished = tokens == EOS, state.finished
+    first = torch.arange(tokens.shape[1], device=tokens.device)[: config.beam].expand(len(on), -1)
+    ended = ends[:, : config.beam] & on
+    if ended.device.type != "cpu" or bool(ended.any()):  # elsewhere one would have to wait
+        best = _as_finished(said(first, ranked[:, : config.beam]), step + 1, state.source, config)
+        best.score = best.score.masked_fill(~ended, NEVER)
+        both = finished.join(replace(best, ended=ended))
+        places = both.score.sort(dim=1, descending=True, stable=True).indices[:, : config.nbest]
+        # A row that is done stays as it is, its cut-off ones too.
+        places = torch.where(on, places, torch.arange(config.nbest, device=places.device))
+        finished = both.take(places)
+
+    total, onward = ranked.masked_fill(ends, NEVER).sort(dim=1, descending=True, stable=True)
+    total, onward = total[:, : config.beam], onward[:, : config.beam]
     after = BeamState(
         step + 1,
-        taken(tokens, onward),
+        tokens.gather(1, onward),
         state.limits,
         state.prefix,
         state.source,
-        growing=candidates.take(onward),
-        finished=both.take(places),
+        growing=said(onward, total),
+        finished=finished,
     )
     if config.prune:
         after.growing.total = _not_far_behind(after, config)
-    return after, taken(parents, onward)
+    return after, parents.gather(1, onward)
 
 
 def _not_far_behind(state: BeamState, config: Decode) -> Tensor:

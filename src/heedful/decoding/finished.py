@@ -28,7 +28,7 @@ class Finished:
         return Finished(*(torch.cat(pair, dim=1) for pair in pairs))
 
     def take(self, places: Tensor) -> "Finished":
-        return Finished(*(taken(tensor, places) for tensor in vars(self).values()))
+        return Finished(*taken(places, *vars(self).values()))
 
     def select(self, rows: Tensor) -> "Finished":
         return Finished(*(tensor[rows] for tensor in vars(self).values()))
@@ -86,6 +86,10 @@ class Found:
         return found
 
 
-def taken(x: Tensor, places: Tensor) -> Tensor:
-    """x [B, N, ...] at `places` [B, M] of each row: [B, M, ...]."""
-    return x[torch.arange(x.shape[0], device=x.device)[:, None], places]
+def taken(places: Tensor, *tensors: Tensor) -> list[Tensor]:
+    """Each [B, N, ...] at `places` [B, M] of each row: [B, M, ...]."""
+    first = torch.arange(len(places), device=places.device)[:, None]
+    rows = (first * tensors[0].shape[1] + places).flatten()
+    return [
+        x.flatten(0, 1).index_select(0, rows).view(*places.shape, *x.shape[2:]) for x in tensors
+    ]

@@ -2,8 +2,8 @@
 
 A step is hundreds of short kernels, and starting them from Python takes longer than their work.
 Over a memory that stays where it is (nn/slate.py) they are recorded as a CUDA graph, for each of a
-few shapes: rows leave by halves, and sources and outputs get room in large steps. What is computed
-is what the model computes: more room is padding.
+few shapes: rows leave by quarters, and sources and outputs get room in large steps. What is
+computed is what the model computes: more room is padding.
 """
 
 import math
@@ -25,11 +25,11 @@ from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate, lengths
 from heedful.nn.watching import Looker, watched
 
-SOURCE = 16  # room for a source is a whole number of these
-OUTPUT = 32  # room for an output at first; when it is full there is twice as much
+SOURCE = 32  # room for a source is a whole number of these
+OUTPUT = 64  # room for an output at first; when it is full there is twice as much
 WHOLE = 16  # sources in a batch are a whole number of these, where there are more
 FEWEST = 8  # rows, below which none leave
-MOST = 12  # shapes that are kept; the one that was used longest ago goes
+MOST = 32  # shapes that are kept, of several lengths; the one that was used longest ago goes
 
 
 Recording = TypeVar("Recording")
@@ -275,13 +275,13 @@ def roomier(rows: Rows) -> Rows:
     return Rows(F.pad(rows.ids, (0, more)), Layout(positions, segments, filled=filled))
 
 
-def by_halves(done: Sequence[bool]) -> list[int] | None:
-    """The rows that stay, half as many as there are (or a quarter, …) once no more are needed; rows
-    that are done stay along for the number. None while all stay."""
+def by_quarters(done: Sequence[bool]) -> list[int] | None:
+    """The rows that stay, a quarter of those there are (or a sixteenth, …) once no more are needed;
+    rows that are done stay along for the number. None while all stay."""
     wanted = size = len(done)
     growing = done.count(False)
-    while wanted // 2 >= FEWEST and growing <= wanted // 2:
-        wanted //= 2
+    while wanted // 4 >= FEWEST and growing <= wanted // 4:
+        wanted //= 4
     if wanted == size:
         return None
     over = [place for place, is_done in enumerate(done) if is_done]

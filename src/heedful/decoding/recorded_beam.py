@@ -18,7 +18,7 @@ from heedful.decoding.choosing import Chooser, standing, trusted
 from heedful.decoding.finished import Found
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Hypothesis
-from heedful.decoding.recorded import Playing, Recorded, Take, by_halves, padding
+from heedful.decoding.recorded import Playing, Recorded, Take, by_quarters, padding
 from heedful.decoding.scores import no_number
 from heedful.nn.layout import Layout
 from heedful.nn.memory import Memory
@@ -26,7 +26,7 @@ from heedful.nn.stacks import pour
 from heedful.presets.base import Decode
 
 TURNS = 4  # between two looks
-ROOM = 32  # for tokens is a whole number of these
+ROOM = 64  # for tokens is a whole number of these
 NONE = -1  # the turn of a row that the model never failed
 
 Told = tuple[BeamState, Tensor, Tensor]  # the state, which rows are done, when it failed each
@@ -52,7 +52,7 @@ def beam_search(
         if max(failed_now) != NONE:
             place = next(place for place, step in enumerate(failed_now) if step != NONE)
             raise no_number(rows[place], failed_now[place])
-        kept = [] if all(done_now) else by_halves(done_now)
+        kept = [] if all(done_now) else by_quarters(done_now)
         places = None  # those of the rows that stay
         if kept is not None:
             found.add(state.finished, rows, kept)

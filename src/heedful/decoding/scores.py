@@ -31,8 +31,11 @@ def log_probabilities(logits: Tensor) -> Tensor:
     """Logits [..., V] of any dtype as float32 log-probabilities, none above 0; padding never comes.
 
     Where the logits hold NaN or +inf, or are all -inf, the whole row of V is NaN but for padding.
+    On a CPU they may be written over the logits, which is faster than to fill memory anew.
     """
-    scores = torch.log_softmax(logits.float(), dim=-1)
+    wide = logits.float()
+    there = wide.device.type == "cpu" and wide.is_contiguous() and not wide.requires_grad
+    scores = torch.log_softmax(wide, dim=-1, out=wide if there else None)
     scores[..., PAD] = NEVER
     return scores
 
@@ -81,23 +84,25 @@ def top_sums(before: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor
 
     On a CPU few of them are added up: a group's highest sum is that of its highest score.
     """
-    size = scores.shape[-1]
-    groups, more = size // GROUP, count + 1
+    size, more = scores.shape[-1], count + 1
+    groups, short = size // GROUP, -size % GROUP  # the last group begins so much in the one before
     if scores.is_cuda or groups <= 2 * more:
         return top((before[..., None] + scores).flatten(-2), count)
-    maxima = before[..., None] + _maxima(scores, groups)
-    chosen = maxima.flatten(-2).topk(more, sorted=False).indices
-    inside, rest = torch.arange(GROUP), torch.arange(groups * GROUP, size)
-    first = chosen // groups * size + chosen % groups * GROUP
-    rest = (torch.arange(before.shape[-1])[:, None] * size + rest).flatten()
-    places = torch.cat(
-        [(first[..., None] + inside).flatten(-2), rest.expand(*first.shape[:-1], -1)], -1
-    )
-    sums = before.gather(-1, places // size) + scores.flatten(-2).gather(-1, places)
-    found, order = sums.topk(more)
-    if not bool((found[..., -2] > found[..., -1]).all()):  # equals: all must be looked at
+    maxima = _maxima(scores, groups)
+    if short:
+        maxima = torch.cat([maxima, scores[..., groups * GROUP :].amax(-1, keepdim=True)], -1)
+    chosen = (before[..., None] + maxima).flatten(-2).topk(more, sorted=False).indices
+    whose, group = chosen // maxima.shape[-1], chosen % maxima.shape[-1]
+    first = whose * size + (group * GROUP).clamp(max=size - GROUP)
+    places = first[..., None] + torch.arange(GROUP)
+    sums = scores.flatten(-2).gather(-1, places.flatten(-2)).view(places.shape)
+    sums += before.gather(-1, whose)[..., None]
+    if short:
+        sums[..., :short].masked_fill_((group == groups)[..., None], NEVER)
+    found, order = sums.flatten(-2).topk(more)
+    if not bool((found[..., :-1] > found[..., 1:]).all()):  # equals: all must be looked at
         return top((before[..., None] + scores).flatten(-2), count)
-    return _in_order(found[..., :count], places.gather(-1, order[..., :count]))
+    return found[..., :count], places.flatten(-2).gather(-1, order[..., :count])
 
 
 def likeliest(scores: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from heedful.decoding.limits import batch_rows, output_limits
 from heedful.decoding.path import by_eighths
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Decodable, Hypothesis
-from heedful.decoding.recorded import Recorded, by_halves
+from heedful.decoding.recorded import Recorded, by_quarters
 from heedful.decoding.sampling import Chance, mixed, sample
 from heedful.errors import UsageError
 from heedful.presets.base import Decode
@@ -65,7 +65,7 @@ def _search(
     config: Decode,
     seed: int | Sequence[int],
 ) -> list[list[Hypothesis]]:
-    leave = by_halves if isinstance(steps, Recorded) else by_eighths
+    leave = by_quarters if isinstance(steps, Recorded) else by_eighths
     if config.sample and config.temperature > 0:
         chance = Chance(config.temperature, config.top_k, config.top_p)
         seeds = [mixed(seed, r) for r in range(len(limits))] if isinstance(seed, int) else seed

@@ -10,7 +10,6 @@ B batch, L length, D model, H heads, G heads of keys and values, E per head.
 
 from dataclasses import dataclass
 
-from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -134,7 +133,7 @@ class Attention(nn.Module):
             assert source is not None and self.to_q is not None
             k, v = memory["source"].once(lambda: self.project(source.x))
             # Several outputs of one source read it together: their rows become one row of queries.
-            q = rearrange(self.to_q(x), "(b c) l (h e) -> b h (c l) e", b=len(k), h=self.heads)
+            q = in_heads(self.to_q(x).view(len(k), -1, self.heads * self.width), self.heads)
             keys, at = source.at, at.together(len(k))
         else:
             q, k, v = self.split(x)
@@ -146,7 +145,7 @@ class Attention(nn.Module):
                 k, v = memory.extend(k, v, dims=(2, 2))
                 keys = memory.see(at)
         out = self.attend(q, k, v, sight(self.pattern, at, keys))
-        return self.to_out(rearrange(out, "b h (c l) e -> (b c) l (h e)", l=x.shape[1]))
+        return self.to_out(out.transpose(1, 2).reshape(*x.shape[:2], -1))
 
     @property
     def plain(self) -> bool:
@@ -167,7 +166,7 @@ class Attention(nn.Module):
         if self.reads:
             assert source is not None and self.to_q is not None
             k, v = memory["source"].once(lambda: self.project(source.x))
-            q = rearrange(self.to_q(x), "b l (h e) -> b h l e", h=self.heads)
+            q = in_heads(self.to_q(x), self.heads)
             return read_source(q, k, v, (at.segments, source.at.segments))
         q, k, v = self.split(x)
         if self.turn is not None:
@@ -203,16 +202,21 @@ class Attention(nn.Module):
     def split(self, x: Float[Tensor, "B L D"]) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of `x` itself."""
         if self.to_qkv is not None:
-            q, k, v = rearrange(self.to_qkv(x), "b l (n h e) -> n b h l e", n=3, h=self.heads)
+            q, k, v = in_heads(self.to_qkv(x), 3 * self.heads).chunk(3, 1)
             return q, k, v
         assert self.to_q is not None
-        return (rearrange(self.to_q(x), "b l (h e) -> b h l e", h=self.heads), *self.project(x))
+        return (in_heads(self.to_q(x), self.heads), *self.project(x))
 
     def project(self, x: Float[Tensor, "B L D"]) -> tuple[Tensor, Tensor]:
         """Keys and values of what is read."""
         assert self.to_kv is not None
-        k, v = rearrange(self.to_kv(x), "b l (n h e) -> n b h l e", n=2, h=self.kv_heads)
+        k, v = in_heads(self.to_kv(x), 2 * self.kv_heads).chunk(2, 1)
         return k, v
+
+
+def in_heads(x: Float[Tensor, "B L HE"], heads: int) -> Float[Tensor, "B H L E"]:
+    """Each head's channels by themselves."""
+    return x.view(*x.shape[:2], heads, -1).transpose(1, 2)
 
 
 def attentions(model: nn.Module) -> dict[str, Attention]:

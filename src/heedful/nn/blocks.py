@@ -44,7 +44,9 @@ class Residual(nn.Module):
         self.adds = adds
 
     def forward(self, x: Float[Tensor, "B L D"], part: Callable[[Tensor], Tensor]) -> Tensor:
-        y = F.dropout(part(self.norm(x) if self.before else x), self.dropout, self.training)
+        y = part(self.norm(x) if self.before else x)
+        if self.training:
+            y = F.dropout(y, self.dropout)
         if self.adds:
             y = x + y
         return y if self.before else self.norm(y)

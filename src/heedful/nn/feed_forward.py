@@ -18,7 +18,8 @@ class FeedForward(nn.Module):
         self.dropout = dropout
 
     def forward(self, x: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
-        return self.outer(F.dropout(F.relu(self.inner(x)), self.dropout, self.training))
+        inner = F.relu(self.inner(x))
+        return self.outer(F.dropout(inner, self.dropout) if self.training else inner)
 
     def step(self, x: Float[Tensor, "B 1 D"]) -> Float[Tensor, "B 1 D"]:
         """As `forward`, for a token a row where nobody learns: the rectifier with the product."""

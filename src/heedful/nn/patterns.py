@@ -35,7 +35,7 @@ class Pattern(ABC):
         )
 
     def __and__(self, other: "Pattern") -> "Pattern":
-        return Both(self, other)
+        return self if isinstance(other, Full) else Both(self, other)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ class Sight:
     def __init__(self, pattern: Pattern, q: Layout, k: Layout) -> None:
         self.pattern, self.q, self.k = pattern, q, k
         self._dense: Tensor | None = None
+        self._hidden: Tensor | None = None
         self._clear: bool | None = None
+        self._blind: bool | None = None
         self._filled: tuple[Tensor, Tensor] | None = None
         self._blocks: Any = None
         self._spans: Spans | None = None
@@ -34,12 +36,26 @@ class Sight:
         return self._dense
 
     @property
+    def hidden(self) -> Bool[Tensor, "B 1 Q K"]:
+        """What may not be seen."""
+        if self._hidden is None:
+            self._hidden = ~self.dense
+        return self._hidden
+
+    @property
     def clear(self) -> bool:
         """Whether every query sees every key, where that is known without waiting for a device."""
         if self._clear is None:
             here = self.q.positions.device.type == "cpu" and not torch.compiler.is_compiling()
             self._clear = here and bool(self.dense.all())
         return self._clear
+
+    @property
+    def blind(self) -> bool:
+        """Whether some query may see nothing: asked on a CPU, where there is no waiting."""
+        if self._blind is None:
+            self._blind = bool(self.hidden.all(-1).any())
+        return self._blind
 
     @property
     def filled(self) -> tuple[Bool[Tensor, "B 1 Q K"], Bool[Tensor, "B 1 Q 1"]]:

@@ -3,8 +3,6 @@
 B batch, H heads, G heads of keys and values, Q queries, K keys, E per head.
 """
 
-from collections.abc import Callable
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -23,18 +21,10 @@ def weights(
     scores = (q * q.shape[-1] ** -0.5) @ shared(k, q.shape[1]).transpose(-1, -2)
     if bias is not None:
         scores = scores + bias
-    return over_seen(scores, sight, lambda x: x.softmax(-1))
-
-
-def over_seen(
-    scores: Float[Tensor, "B H Q K"], sight: Sight, softmax: Callable[[Tensor], Tensor]
-) -> Float[Tensor, "B H Q K"]:
-    """The softmax over what may be seen; a query that may see nothing gets zeros."""
     if sight.clear:
-        return softmax(scores)
-    hidden = ~sight.dense
-    highest = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-    return softmax(highest).masked_fill(hidden, 0.0)
+        return scores.softmax(-1)
+    highest = scores.masked_fill(sight.hidden, torch.finfo(scores.dtype).min)
+    return highest.softmax(-1).masked_fill(sight.hidden, 0.0)
 
 
 def dense(

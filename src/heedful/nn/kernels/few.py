@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from heedful.nn.kernels.dense import dense, over_seen, shared
+from heedful.nn.kernels.dense import dense, shared
 from heedful.nn.sight import Sight
 
 TINY = 400  # products of one pair of matrices, below which PyTorch has no library multiply them
@@ -31,12 +31,20 @@ def few(
     scores = (q * k).sum(-1)[:, :, None] if plainly else q @ k.transpose(-1, -2)
     if bias is not None:
         scores = scores + bias
-    shares = over_seen(scores, sight, _softmax)
+    shares = _over_seen(scores, sight)
     return (shares.transpose(-1, -2) * v).sum(2, keepdim=True) if plainly else shares @ v
+
+
+def _over_seen(scores: Float[Tensor, "B H Q K"], sight: Sight) -> Float[Tensor, "B H Q K"]:
+    """The softmax over what may be seen, of scores that nobody else needs."""
+    if sight.clear:
+        return _softmax(scores)
+    shares = _softmax(scores.masked_fill_(sight.hidden, torch.finfo(scores.dtype).min))
+    return shares.masked_fill_(sight.hidden, 0.0) if sight.blind else shares
 
 
 def _softmax(scores: Float[Tensor, "B H Q K"]) -> Float[Tensor, "B H Q K"]:
     if scores.shape[-1] >= SHORT:
         return scores.softmax(-1)
-    powers = (scores - scores.amax(-1, keepdim=True)).exp_()
+    powers = scores.sub_(scores.amax(-1, keepdim=True)).exp_()
     return powers.div_(powers.sum(-1, keepdim=True))
