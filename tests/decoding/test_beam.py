@@ -359,6 +359,16 @@ def test_top_of_sums_is_top_of_all_of_them(seed, kinds, size, count):
     assert torch.equal(places, order) and torch.equal(best, wanted)
 
 
+@pytest.mark.parametrize("groups", [(5, 1), (1, 5), (9, 20), (20, 9)])
+def test_equal_sums_stand_in_the_order_of_their_places(groups: tuple[int, int]) -> None:
+    scores = -torch.arange(100.0, 2_148.0)[None, None]
+    best, other = (64 * group for group in groups)
+    scores[0, 0, [best, best + 1, other + 2, 700]] = torch.tensor([-1.0, -2.0, -2.0, -3.0])
+    found, places = top_sums(torch.zeros(1, 1), scores, 4)
+    assert found.tolist() == [[-1.0, -2.0, -2.0, -3.0]]
+    assert places.tolist() == [[best, *sorted([best + 1, other + 2]), 700]]
+
+
 @pytest.mark.parametrize("learns", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_log_probabilities_are_those_of_the_last_place(dtype: torch.dtype, learns: bool) -> None:

@@ -34,7 +34,7 @@ def log_probabilities(logits: Tensor) -> Tensor:
     On a CPU they may be written over the logits, which is faster than to fill memory anew.
     """
     wide = logits.float()
-    there = wide.device.type == "cpu" and wide.is_contiguous() and not wide.requires_grad
+    there = wide.device.type == "cpu" and not wide.requires_grad
     scores = torch.log_softmax(wide, dim=-1, out=wide if there else None)
     scores[..., PAD] = NEVER
     return scores
