@@ -49,6 +49,53 @@ def test_ours_says_what_was_learnt_in_both_precisions(learned: Path, data_folder
     assert engine([[3, 4, 4, 1], [4, 3, 1]], 1) == [[4, 4, 3], [3, 4]]
 
 
+def test_all_take_turns(learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ctranslate2")
+    heard: list[str] = []
+
+    def noted(who: str, make):
+        def made(*arguments):
+            engine = make(*arguments)
+            return lambda sources, beam: heard.append(who) or engine(sources, beam)
+
+        return made
+
+    monkeypatch.setattr(room, "ours", noted("o", room.ours))
+    monkeypatch.setattr(room, "translate", noted("t", room.translate))
+    rows = measured(
+        learned, data_folder, rivals=RIVALS[1:], beams=(1,), batch=12, repeats=3, warmup=1
+    )
+    # What ours should say is asked first; then all are warmed up, and then come the rounds.
+    assert "".join(heard) == "o" + "o" + "tt" + "ott" * 3
+    assert all(row.value for row in rows.values())
+
+
+def test_who_fails_in_a_later_round_loses_only_a_row(
+    learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ctranslate2")
+    real, asked = room.translate, []
+
+    def tires(*arguments):
+        engine = real(*arguments)
+
+        def answer(sources, beam):
+            asked.append(1)
+            if len(asked) > 4:
+                raise ValueError("no more")
+            return engine(sources, beam)
+
+        return answer
+
+    monkeypatch.setattr(room, "translate", tires)
+    rows = measured(
+        learned, data_folder, rivals=RIVALS[1:], beams=(1,), batch=12, repeats=3, warmup=1
+    )
+    assert rows["CTranslate2 float32, beam 1"].note == "failed: ValueError: no more"
+    assert rows["heedful float32, beam 1"].value
+    assert len(asked) == 6  # two warmed up, one round, and each fails once
+
+
 def test_outputs_that_differ_are_seen(
     learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,13 +3,14 @@
 The weights are those of a run folder, exported for each library as `heedful export` does. Ids go
 in and ids come out: no tokenizer is timed. Sources are sorted by length and decoded in batches of a
 fixed number of sentences, the same for all. Without a length penalty all search for the same, so
-each row says which share of its outputs is, token for token, what ours are in float32.
+each row says which share of its outputs is, token for token, what ours are in float32. All take
+turns, round by round: where a machine is slower for a minute, it is so for all.
 """
 
 import copy
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import torch
 
 from heedful.bench.rivals import Rival
-from heedful.bench.table import Bench, Row, Tell, attempt, failure, gain
+from heedful.bench.table import Bench, Row, Tell, failure, gain
 from heedful.bench.timing import Peak, by_clock, free, rates
 from heedful.data.batch import Batch, pad
 from heedful.data.preparation import Progress, prepare, silent
@@ -82,7 +83,7 @@ def bench_decode(
     tell: Tell,
     progress: Progress = silent,
 ) -> Bench:
-    """Measure all of it, one after the other."""
+    """Measure all of it, beam by beam."""
     m = measuring
     if device.type == "cpu":
         keep_freed()  # as a Translator does
@@ -152,18 +153,36 @@ class Table:
     def rows(self, beam: int) -> list[Row]:
         """Ours and all others with one beam, and how many times as fast ours is."""
         wanted = self.wanted(beam)
-        rows = [
-            self.row(f"heedful {p}", p, self.make_ours(p), beam, wanted) for p in self.m.precisions
-        ]
-        for rival in self.m.rivals:
-            if not rival.installed:
-                rows.append(rival.missing(UNIT))
-                self.tell(f"{rows[-1].name}: {rows[-1].note}")
-                continue
-            for precision in self.theirs(rival):
-                make = self.make(rival, precision)
-                rows.append(self.row(f"{rival.title} {precision}", precision, make, beam, wanted))
+        entrants = list(self.entrants(beam))
+        for entrant in entrants:
+            self.tell(entrant.name)
+            entrant.warm_up(self.m.warmup)
+        for number in range(self.m.repeats):
+            self.tell(f"beam {beam}, round {number + 1} of {self.m.repeats}")
+            for entrant in entrants:
+                entrant.take_a_turn()
+        rows = [self.row(entrant, beam, wanted) for entrant in entrants]
+        rows += [rival.missing(UNIT) for rival in self.m.rivals if not rival.installed]
+        for row in rows:
+            self.tell(f"{row.name}: {row.note or f'{row.value:,.0f} {row.unit}'}")
+        entrants.clear()
+        free(self.device)
         return [*rows, *self.gains(rows, beam)]
+
+    def entrants(self, beam: int) -> Iterator["Entrant"]:
+        """Ours in each precision, and the others that are installed."""
+
+        def entrant(title: str, precision: str, make: Callable[[], Engine]) -> Entrant:
+            return Entrant(
+                f"{title}, beam {beam}", precision, make, beam, self.batches, self.device
+            )
+
+        for precision in self.m.precisions:
+            yield entrant(f"heedful {precision}", precision, self.make_ours(precision))
+        for rival in self.m.rivals:
+            for precision in self.theirs(rival) if rival.installed else ():
+                title = f"{rival.title} {precision}"
+                yield entrant(title, precision, self.make(rival, precision))
 
     def wanted(self, beam: int) -> list[Ids] | None:
         """What ours gives in float32; None where that fails, for the others may not."""
@@ -193,39 +212,19 @@ class Table:
             return partial(generate, m, self.exported, precision, self.limit, self.device)
         return partial(translate, m, self.loaded, self.exported, precision, self.limit, self.device)
 
-    def row(
-        self,
-        title: str,
-        precision: str,
-        make: Callable[[], Engine],
-        beam: int,
-        wanted: Sequence[Ids] | None,
-    ) -> Row:
-        name = f"{title}, beam {beam}"
-        self.tell(name)
-
-        def measure() -> Row:
-            peak = Peak(self.device)
-            engine = make()
-            said: list[Ids] = []
-
-            def work() -> None:
-                said[:] = [output for batch in self.batches for output in engine(batch, beam)]
-
-            seconds = by_clock(work, self.device, self.m.repeats, self.m.warmup)
-            tokens = sum(len(output) + 1 for output in said)
-            more: dict[str, Any] = {
-                "beam": beam,
-                "precision": precision,
-                "tokens": tokens,
-                "equal": None if wanted is None else self.equal(said, wanted),
-                "peak_gb": peak.gigabytes(),
-            }
-            return Row.of(name, UNIT, rates(tokens, seconds), more)
-
-        row = attempt(name, UNIT, measure, self.device)
-        self.tell(f"{row.name}: {row.note or f'{row.value:,.0f} {row.unit}'}")
-        return row
+    def row(self, entrant: "Entrant", beam: int, wanted: Sequence[Ids] | None) -> Row:
+        """What one has shown."""
+        if entrant.failure:
+            return Row(name=entrant.name, unit=UNIT, note=entrant.failure)
+        tokens = sum(len(output) + 1 for output in entrant.said)
+        more: dict[str, Any] = {
+            "beam": beam,
+            "precision": entrant.precision,
+            "tokens": tokens,
+            "equal": None if wanted is None else self.equal(entrant.said, wanted),
+            "peak_gb": entrant.peak_gb,
+        }
+        return Row.of(entrant.name, UNIT, rates(tokens, entrant.seconds), more)
 
     def equal(self, said: Sequence[Ids], wanted: Sequence[Ids]) -> float:
         """The share of outputs that are the same, as far as ours may go."""
@@ -250,6 +249,53 @@ class Table:
                 ]
                 found += gain(f"heedful over {rival.title}, {precision}, beam {beam}", pair)
         return found
+
+
+@dataclass(eq=False)
+class Entrant:
+    """One who decodes all batches, again and again; who fails once is out, and says why."""
+
+    name: str
+    precision: str
+    make: Callable[[], Engine]
+    beam: int
+    batches: list[list[Ids]]
+    device: torch.device
+    engine: Engine | None = None
+    said: list[Ids] = field(default_factory=list)  # the last time
+    seconds: list[float] = field(default_factory=list)  # of each turn
+    peak_gb: float | None = None
+    failure: str = ""
+
+    def warm_up(self, rounds: int) -> None:
+        peak = Peak(self.device)
+
+        def warm() -> None:
+            self.engine = self.make()
+            by_clock(self.work, self.device, repeats=0, warmup=rounds)
+
+        self.attempt(warm)
+        self.peak_gb = peak.gigabytes()
+
+    def take_a_turn(self) -> None:
+        def turn() -> None:
+            self.seconds += by_clock(self.work, self.device, repeats=1, warmup=0)
+
+        if not self.failure:
+            self.attempt(turn)
+
+    def work(self) -> None:
+        assert self.engine is not None
+        self.said = [output for batch in self.batches for output in self.engine(batch, self.beam)]
+
+    def attempt(self, doing: Callable[[], None]) -> None:
+        try:
+            doing()
+        except Exception as error:
+            self.failure = failure(error)  # and no more: it holds on to the memory it failed with
+        if self.failure:
+            self.engine = None
+            free(self.device)
 
 
 def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> Engine:
