@@ -24,6 +24,12 @@ def measured(run: Path, data: Path, **changes: object) -> dict[str, Row]:
     return {row.name: row for row in bench.rows}
 
 
+@pytest.fixture
+def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All in this process, where a test can put others in their places."""
+    monkeypatch.setattr(room, "Away", lambda entrant: entrant)
+
+
 def test_others_say_the_same_ids_with_the_same_weights(learned: Path, data_folder: Path) -> None:
     pytest.importorskip("transformers")
     pytest.importorskip("ctranslate2")
@@ -49,7 +55,9 @@ def test_ours_says_what_was_learnt_in_both_precisions(learned: Path, data_folder
     assert engine([[3, 4, 4, 1], [4, 3, 1]], 1) == [[4, 4, 3], [3, 4]]
 
 
-def test_all_take_turns(learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_take_turns(
+    learned: Path, data_folder: Path, at_home: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("ctranslate2")
     heard: list[str] = []
 
@@ -71,7 +79,7 @@ def test_all_take_turns(learned: Path, data_folder: Path, monkeypatch: pytest.Mo
 
 
 def test_who_fails_in_a_later_round_loses_only_a_row(
-    learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+    learned: Path, data_folder: Path, at_home: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("ctranslate2")
     real, asked = room.translate, []
@@ -97,7 +105,7 @@ def test_who_fails_in_a_later_round_loses_only_a_row(
 
 
 def test_outputs_that_differ_are_seen(
-    learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+    learned: Path, data_folder: Path, at_home: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("transformers")
     real = room.generate
@@ -126,7 +134,7 @@ def test_an_output_without_end_is_compared_as_far_as_ours_may_go(
 
 
 def test_who_is_not_installed_is_named_and_who_fails_loses_only_a_row(
-    learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+    learned: Path, data_folder: Path, at_home: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("transformers")
 

@@ -4,22 +4,24 @@ The weights are those of a run folder, exported for each library as `heedful exp
 in and ids come out: no tokenizer is timed. Sources are sorted by length and decoded in batches of a
 fixed number of sentences, the same for all. Without a length penalty all search for the same, so
 each row says which share of its outputs is, token for token, what ours are in float32. All take
-turns, round by round: where a machine is slower for a minute, it is so for all.
+turns, round by round: where a machine is slower for a minute, it is so for all; and each library
+has a process of its own.
 """
 
 import copy
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from heedful.bench.entrants import Away, Engine, Entrant, Here, Ids
 from heedful.bench.rivals import Rival
 from heedful.bench.table import Bench, Row, Tell, failure, gain
-from heedful.bench.timing import Peak, by_clock, free, rates
+from heedful.bench.timing import free, rates
 from heedful.data.batch import Batch, pad
 from heedful.data.preparation import Progress, prepare, silent
 from heedful.decoding.ready import make_ready
@@ -44,9 +46,6 @@ RIVALS = (
     Rival("huggingface", "Hugging Face generate", "transformers"),
     Rival("ctranslate2", "CTranslate2", "ctranslate2"),
 )
-
-Ids = list[int]
-Engine = Callable[[Sequence[Ids], int], list[Ids]]  # sources with their ends, a beam: outputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +151,7 @@ class Table:
 
     def rows(self, beam: int) -> list[Row]:
         """Ours and all others with one beam, and how many times as fast ours is."""
-        wanted = self.wanted(beam)
-        entrants = list(self.entrants(beam))
+        wanted, entrants = self.wanted(beam), list(self.entrants(beam))
         for entrant in entrants:
             self.tell(entrant.name)
             entrant.warm_up(self.m.warmup)
@@ -161,28 +159,24 @@ class Table:
             self.tell(f"beam {beam}, round {number + 1} of {self.m.repeats}")
             for entrant in entrants:
                 entrant.take_a_turn()
+        for entrant in entrants:
+            entrant.close()
         rows = [self.row(entrant, beam, wanted) for entrant in entrants]
         rows += [rival.missing(UNIT) for rival in self.m.rivals if not rival.installed]
         for row in rows:
             self.tell(f"{row.name}: {row.note or f'{row.value:,.0f} {row.unit}'}")
-        entrants.clear()
-        free(self.device)
         return [*rows, *self.gains(rows, beam)]
 
-    def entrants(self, beam: int) -> Iterator["Entrant"]:
+    def entrants(self, beam: int) -> Iterator[Entrant]:
         """Ours in each precision, and the others that are installed."""
-
-        def entrant(title: str, precision: str, make: Callable[[], Engine]) -> Entrant:
-            return Entrant(
-                f"{title}, beam {beam}", precision, make, beam, self.batches, self.device
-            )
-
+        same = beam, self.batches, self.device
         for precision in self.m.precisions:
-            yield entrant(f"heedful {precision}", precision, self.make_ours(precision))
+            name, make = f"heedful {precision}, beam {beam}", self.make_ours(precision)
+            yield Here(name, precision, make, *same)
         for rival in self.m.rivals:
             for precision in self.theirs(rival) if rival.installed else ():
-                title = f"{rival.title} {precision}"
-                yield entrant(title, precision, self.make(rival, precision))
+                name = f"{rival.title} {precision}, beam {beam}"
+                yield Away(Here(name, precision, self.make(rival, precision), *same))
 
     def wanted(self, beam: int) -> list[Ids] | None:
         """What ours gives in float32; None where that fails, for the others may not."""
@@ -212,19 +206,20 @@ class Table:
             return partial(generate, m, self.exported, precision, self.limit, self.device)
         return partial(translate, m, self.loaded, self.exported, precision, self.limit, self.device)
 
-    def row(self, entrant: "Entrant", beam: int, wanted: Sequence[Ids] | None) -> Row:
+    def row(self, entrant: Entrant, beam: int, wanted: Sequence[Ids] | None) -> Row:
         """What one has shown."""
-        if entrant.failure:
-            return Row(name=entrant.name, unit=UNIT, note=entrant.failure)
-        tokens = sum(len(output) + 1 for output in entrant.said)
+        shown = entrant.shown
+        if shown.failure:
+            return Row(name=entrant.name, unit=UNIT, note=shown.failure)
+        tokens = sum(len(output) + 1 for output in shown.said)
         more: dict[str, Any] = {
             "beam": beam,
             "precision": entrant.precision,
             "tokens": tokens,
-            "equal": None if wanted is None else self.equal(entrant.said, wanted),
-            "peak_gb": entrant.peak_gb,
+            "equal": None if wanted is None else self.equal(shown.said, wanted),
+            "peak_gb": shown.peak_gb,
         }
-        return Row.of(entrant.name, UNIT, rates(tokens, entrant.seconds), more)
+        return Row.of(entrant.name, UNIT, rates(tokens, shown.seconds), more)
 
     def equal(self, said: Sequence[Ids], wanted: Sequence[Ids]) -> float:
         """The share of outputs that are the same, as far as ours may go."""
@@ -249,53 +244,6 @@ class Table:
                 ]
                 found += gain(f"heedful over {rival.title}, {precision}, beam {beam}", pair)
         return found
-
-
-@dataclass(eq=False)
-class Entrant:
-    """One who decodes all batches, again and again; who fails once is out, and says why."""
-
-    name: str
-    precision: str
-    make: Callable[[], Engine]
-    beam: int
-    batches: list[list[Ids]]
-    device: torch.device
-    engine: Engine | None = None
-    said: list[Ids] = field(default_factory=list)  # the last time
-    seconds: list[float] = field(default_factory=list)  # of each turn
-    peak_gb: float | None = None
-    failure: str = ""
-
-    def warm_up(self, rounds: int) -> None:
-        peak = Peak(self.device)
-
-        def warm() -> None:
-            self.engine = self.make()
-            by_clock(self.work, self.device, repeats=0, warmup=rounds)
-
-        self.attempt(warm)
-        self.peak_gb = peak.gigabytes()
-
-    def take_a_turn(self) -> None:
-        def turn() -> None:
-            self.seconds += by_clock(self.work, self.device, repeats=1, warmup=0)
-
-        if not self.failure:
-            self.attempt(turn)
-
-    def work(self) -> None:
-        assert self.engine is not None
-        self.said = [output for batch in self.batches for output in self.engine(batch, self.beam)]
-
-    def attempt(self, doing: Callable[[], None]) -> None:
-        try:
-            doing()
-        except Exception as error:
-            self.failure = failure(error)  # and no more: it holds on to the memory it failed with
-        if self.failure:
-            self.engine = None
-            free(self.device)
 
 
 def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> Engine:
