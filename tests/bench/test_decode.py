@@ -150,6 +150,21 @@ def test_who_is_not_installed_is_named_and_who_fails_loses_only_a_row(
     assert rows["heedful float32, beam 1"].value
 
 
+def test_what_cannot_be_exported_loses_only_a_row(
+    learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers")
+
+    def refuse(*arguments):
+        raise UsageError("no place for it there")
+
+    monkeypatch.setattr(room, "export", refuse)
+    rows = measured(learned, data_folder, rivals=RIVALS[:1], beams=(1,))
+    note = rows["Hugging Face generate float32, beam 1"].note
+    assert note == "failed: no place for it there"
+    assert rows["heedful float32, beam 1"].value
+
+
 def test_where_ours_fails_the_others_are_still_measured(
     learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

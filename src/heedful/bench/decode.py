@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from heedful.bench.entrants import Away, Engine, Entrant, Here, Ids
+from heedful.bench.entrants import Away, Engine, Entrant, Here, Ids, Out, Shown
 from heedful.bench.rivals import Rival
 from heedful.bench.table import Bench, Row, Tell, failure, gain
 from heedful.bench.timing import free, rates
@@ -176,7 +176,12 @@ class Table:
         for rival in self.m.rivals:
             for precision in self.theirs(rival) if rival.installed else ():
                 name = f"{rival.title} {precision}, beam {beam}"
-                yield Away(Here(name, precision, self.make(rival, precision), *same))
+                try:
+                    make = self.make(rival, precision)
+                except Exception as error:
+                    yield Out(name, precision, Shown(failure=failure(error)))
+                else:
+                    yield Away(Here(name, precision, make, *same))
 
     def wanted(self, beam: int) -> list[Ids] | None:
         """What ours gives in float32; None where that fails, for the others may not."""
@@ -201,10 +206,14 @@ class Table:
         return partial(ours, self.loaded, precision, extra, self.device)
 
     def make(self, rival: Rival, precision: str) -> Callable[[], Engine]:
-        m = self.m
+        folder = self.exported / rival.name
+        if not folder.exists():
+            export(self.m.run, rival.name, folder, self.m.checkpoint)
         if rival.name == "huggingface":
-            return partial(generate, m, self.exported, precision, self.limit, self.device)
-        return partial(translate, m, self.loaded, self.exported, precision, self.limit, self.device)
+            return partial(generate, folder, precision, self.limit, self.device)
+        of_inputs, of_targets = (names(self.loaded.tokenizers[s]) for s in ("inputs", "targets"))
+        of_ids = of_inputs, of_targets
+        return partial(translate, folder, of_ids, precision, self.limit, self.device)
 
     def row(self, entrant: Entrant, beam: int, wanted: Sequence[Ids] | None) -> Row:
         """What one has shown."""
@@ -263,13 +272,9 @@ def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> En
     return engine
 
 
-def generate(
-    m: Measuring, exported: Path, precision: str, limit: int, device: torch.device
-) -> Engine:
-    """Hugging Face's `generate`, of the run's exported model."""
-    theirs, folder = huggingface.library(), exported / "huggingface"
-    if not folder.exists():
-        export(m.run, "huggingface", folder, m.checkpoint)
+def generate(folder: Path, precision: str, limit: int, device: torch.device) -> Engine:
+    """Hugging Face's `generate`, of an exported model."""
+    theirs = huggingface.library()
     with huggingface.quiet(theirs):
         loaded = theirs.AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True)
     model = loaded.to(PRECISIONS[precision]).to(device).eval()
@@ -292,12 +297,15 @@ def generate(
 
 
 def translate(
-    m: Measuring, loaded: Loaded, exported: Path, kind: str, limit: int, device: torch.device
+    folder: Path,
+    of_ids: tuple[Sequence[str], Sequence[str]],
+    kind: str,
+    limit: int,
+    device: torch.device,
 ) -> Engine:
-    """CTranslate2, of the run's exported model; as many threads as torch has."""
-    folder = exported / "ctranslate2"
-    if not folder.exists():
-        export(m.run, "ctranslate2", folder, m.checkpoint)
+    """CTranslate2, of an exported model, whose inputs and targets have these names by their ids; as
+    many threads as torch has. Torch must compute nothing in the process: its threads are in the way
+    of those of CTranslate2, which then takes up to twice as long."""
     with ctranslate2.quiet(ctranslate2.library()) as theirs:
         translator = theirs.Translator(
             str(folder),
@@ -307,8 +315,8 @@ def translate(
             inter_threads=1,
             intra_threads=torch.get_num_threads(),
         )
-    of_inputs = names(loaded.tokenizers["inputs"])
-    ids = {name: i for i, name in enumerate(names(loaded.tokenizers["targets"]))}
+    of_inputs, of_targets = of_ids
+    ids = {name: i for i, name in enumerate(of_targets)}
 
     def engine(sources: Sequence[Ids], beam: int) -> list[Ids]:
         found = translator.translate_batch(

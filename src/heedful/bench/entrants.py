@@ -33,9 +33,14 @@ class Shown:
 class Entrant(Protocol):
     """One who takes part."""
 
-    name: str
-    precision: str
-    shown: Shown
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def precision(self) -> str: ...
+
+    @property
+    def shown(self) -> Shown: ...
 
     def warm_up(self, rounds: int) -> None: ...
 
@@ -126,6 +131,21 @@ class Away:
     def close(self) -> None:
         self.pipe.close()
         self.process.join()
+
+
+@dataclass(frozen=True)
+class Out:
+    """One who could not even begin."""
+
+    name: str
+    precision: str
+    shown: Shown
+
+    def warm_up(self, rounds: int) -> None: ...
+
+    def take_a_turn(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def _answer(pipe: Connection, entrant: Here, threads: int) -> None:
