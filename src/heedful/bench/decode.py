@@ -10,6 +10,7 @@ has a process of its own.
 
 import copy
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +41,7 @@ from heedful.text.specials import EOS, PAD
 from heedful.training.trainer import train
 
 UNIT = "output tokens/s"
+REST = 0.5  # seconds before a turn: threads of whoever came before may still wait by spinning
 COLUMNS = ("equal", "tokens", "peak_gb")
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 RIVALS = (
@@ -158,6 +160,7 @@ class Table:
         for number in range(self.m.repeats):
             self.tell(f"beam {beam}, round {number + 1} of {self.m.repeats}")
             for entrant in entrants:
+                time.sleep(REST)
                 entrant.take_a_turn()
         for entrant in entrants:
             entrant.close()
