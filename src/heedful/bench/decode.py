@@ -114,6 +114,7 @@ def bench_decode(
         "outputs of ours may be as long as their source and some, others' as the longest of all: "
         "where one does not end, it is compared as far as ours may go",
         "on a CPU decoding has malloc keep what is freed, here for all alike",
+        "all take turns, each library in a process of its own",
     )
     return Bench(kind="decode", rows=tuple(rows), settings=settings, notes=notes)
 

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from heedful.config import vary
 from heedful.decoding.ready import make_ready
@@ -11,7 +14,8 @@ from heedful.decoding.translator import Translator
 from heedful.distributed.processes import pick_device
 from heedful.errors import UsageError
 from heedful.models.skip_gram import SkipGram
-from heedful.runs.loading import load_model
+from heedful.nn.aside import aside
+from heedful.runs.loading import Loaded, load_model
 from heedful.serve.tasks import Task, task
 from heedful.text.music import MusicTokenizer
 from heedful.text.pictures import PictureTokenizer
@@ -80,13 +84,21 @@ def load_runs(
             raise UsageError(
                 f"two runs would be called '{name}'. Give one another name: NAME={path}"
             )
-        loaded = load_model(path, checkpoint, place, warn)
-        make_ready(loaded.model, "auto", place)
+        loaded = aside(partial(_loaded, path, checkpoint, place, warn))
         config = vary(loaded.config.preset.decode, dict(changes))
         translator = Translator(loaded.model, loaded.tokenizers, config, place)
         info = loaded.checkpoint
         found[name] = Served(name, translator, info["name"], info["sha256"])
     return list(found.values())
+
+
+def _loaded(
+    path: Path, checkpoint: str | None, device: torch.device, warn: Callable[[str], None]
+) -> Loaded:
+    """A run's model, ready to decode."""
+    loaded = load_model(path, checkpoint, device, warn)
+    make_ready(loaded.model, "auto", device)
+    return loaded
 
 
 def named(run: str) -> tuple[str, Path]:
