@@ -18,7 +18,7 @@ from heedful.models.transformer import (
 )
 from heedful.nn.layout import ragged
 from heedful.nn.losses import Smoothing
-from heedful.nn.patterns import Causal, Full
+from heedful.nn.patterns import Causal, Full, Visible
 from heedful.registry import presets
 
 SMALL = TransformerConfig(dim=16, heads=2, ff=32, layers=2, dropout=0.0, positions="none")
@@ -161,7 +161,7 @@ def test_without_positions_an_encoder_cannot_tell_order_and_with_them_it_can() -
 
 def test_a_decoder_with_its_pattern_is_causal_and_an_encoder_is_not() -> None:
     assert Transformer(SMALL).decoder.layers[0].attention.pattern.other == Causal()
-    assert Transformer(SMALL).encoder.layers[0].attention.pattern.other == Full()
+    assert Transformer(SMALL).encoder.layers[0].attention.pattern == Visible()
 
 
 def test_embeddings_are_scaled_on_the_way_in_and_padding_is_zero() -> None:

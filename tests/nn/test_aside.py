@@ -10,15 +10,18 @@ import pytest
 from heedful.nn.aside import aside
 
 COUNTS = """
-import os, torch
+import os, time, torch
 from heedful.nn.aside import aside
 torch.set_num_threads(2)
 threads = lambda: len(os.listdir("/proc/self/task"))
 x = torch.randn(700, 700)
-before = threads()
+before, until = threads(), time.monotonic() + 20
 aside(lambda: x @ x)
+while threads() > before and time.monotonic() < until:  # they end a moment later
+    time.sleep(0.01)
 between = threads()
 x @ x
+time.sleep(0.5)
 print(between - before, threads() - between)
 """
 
