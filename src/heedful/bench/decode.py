@@ -308,8 +308,8 @@ def translate(
     device: torch.device,
 ) -> Engine:
     """CTranslate2, of an exported model, whose inputs and targets have these names by their ids; as
-    many threads as torch has. Torch must compute nothing in the process: its threads are in the way
-    of those of CTranslate2, which then takes up to twice as long."""
+    many threads as torch has. Torch must compute nothing in the process: its threads would be in
+    the way of those of CTranslate2."""
     with ctranslate2.quiet(ctranslate2.library()) as theirs:
         translator = theirs.Translator(
             str(folder),

@@ -88,9 +88,7 @@ def top_sums(before: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor
     groups, short = size // GROUP, -size % GROUP  # the last group begins so much in the one before
     if scores.is_cuda or groups <= 2 * more:
         return top((before[..., None] + scores).flatten(-2), count)
-    maxima = _maxima(scores, groups)
-    if short:
-        maxima = torch.cat([maxima, scores[..., groups * GROUP :].amax(-1, keepdim=True)], -1)
+    maxima = _all_maxima(scores)
     chosen = (before[..., None] + maxima).flatten(-2).topk(more, sorted=False).indices
     whose, group = chosen // maxima.shape[-1], chosen % maxima.shape[-1]
     first = whose * size + (group * GROUP).clamp(max=size - GROUP)
@@ -111,10 +109,7 @@ def likeliest(scores: Tensor) -> Tensor:
     groups = size // GROUP
     if scores.is_cuda or groups < 2:
         return scores.argmax(dim=-1)  # the first of equals, by torch's contract
-    maxima = _maxima(scores, groups)
-    if groups * GROUP < size:
-        maxima = torch.cat([maxima, scores[..., groups * GROUP :].amax(-1, keepdim=True)], -1)
-    first = maxima.argmax(dim=-1, keepdim=True) * GROUP
+    first = _all_maxima(scores).argmax(dim=-1, keepdim=True) * GROUP
     places = (first + torch.arange(GROUP)).clamp(max=size - 1)
     best = scores.gather(-1, places).argmax(dim=-1, keepdim=True)
     return places.gather(-1, best)[..., 0]
@@ -158,6 +153,13 @@ def _largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def _maxima(scores: Tensor, groups: int) -> Tensor:
     """The highest of each whole group of places."""
     return scores[..., : groups * GROUP].unflatten(-1, (groups, GROUP)).amax(-1)
+
+
+def _all_maxima(scores: Tensor) -> Tensor:
+    """As `_maxima`, and of the places at the end that make no whole group."""
+    groups = scores.shape[-1] // GROUP
+    maxima, rest = _maxima(scores, groups), scores[..., groups * GROUP :]
+    return torch.cat([maxima, rest.amax(-1, keepdim=True)], -1) if rest.shape[-1] else maxima
 
 
 def _places(chosen: Tensor, groups: int, scores: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 PyTorch keeps threads for each thread that computes in parallel on a CPU. Where two have some, there
 are more threads than cores, and OpenMP no longer has them wait by spinning: each of a step's many
-short pieces of work then waits for a thread to be woken, and a search takes twice as long.
+short pieces of work then waits for a thread to be woken, and a search takes much longer.
 """
 
 import threading
