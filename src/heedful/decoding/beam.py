@@ -187,18 +187,19 @@ def advance(
         growing.covered = growing.covered + looked
     place = torch.tensor([step], device=tokens.device) if isinstance(step, int) else step
 
-    def said(which: Tensor, total: Tensor) -> Growing:
-        """The candidates at these places, [B, M], and what they are worth."""
-        longer = growing.take(parents.gather(1, which), total)
-        longer.ids.index_copy_(2, place, tokens.gather(1, which)[:, :, None])
-        longer.token_scores.index_copy_(2, place, token_scores.gather(1, which)[:, :, None])
+    def said(parents: Tensor, tokens: Tensor, token_scores: Tensor, total: Tensor) -> Growing:
+        """Candidates, [B, M]: whose child each is, what it says, and what it is worth."""
+        longer = growing.take(parents, total)
+        longer.ids.index_copy_(2, place, tokens[:, :, None])
+        longer.token_scores.index_copy_(2, place, token_scores[:, :, None])
         return longer
 
+    candidates = parents, tokens, token_scores
     ends, finished = tokens == EOS, state.finished
-    first = torch.arange(tokens.shape[1], device=tokens.device)[: config.beam].expand(len(on), -1)
     ended = ends[:, : config.beam] & on
     if ended.device.type != "cpu" or bool(ended.any()):  # elsewhere one would have to wait
-        best = _as_finished(said(first, ranked[:, : config.beam]), step + 1, state.source, config)
+        first = said(*(x[:, : config.beam] for x in (*candidates, ranked)))
+        best = _as_finished(first, step + 1, state.source, config)
         best.score = best.score.masked_fill(~ended, NEVER)
         both = finished.join(replace(best, ended=ended))
         places = both.score.sort(dim=1, descending=True, stable=True).indices[:, : config.nbest]
@@ -208,18 +209,19 @@ def advance(
 
     total, onward = ranked.masked_fill(ends, NEVER).sort(dim=1, descending=True, stable=True)
     total, onward = total[:, : config.beam], onward[:, : config.beam]
+    parents, tokens, token_scores = (x.gather(1, onward) for x in candidates)
     after = BeamState(
         step + 1,
-        tokens.gather(1, onward),
+        tokens,
         state.limits,
         state.prefix,
         state.source,
-        growing=said(onward, total),
+        growing=said(parents, tokens, token_scores, total),
         finished=finished,
     )
     if config.prune:
         after.growing.total = _not_far_behind(after, config)
-    return after, parents.gather(1, onward)
+    return after, parents
 
 
 def _not_far_behind(state: BeamState, config: Decode) -> Tensor:
