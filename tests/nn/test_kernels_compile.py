@@ -1,6 +1,7 @@
 """Kernels that only a GPU runs are compiled for one here, where there is none."""
 
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from heedful.nn.kernels.relative_forward import forward  # noqa: E402
 from heedful.nn.kernels.relative_keys import keys  # noqa: E402
 from heedful.nn.kernels.relative_op import TUNING  # noqa: E402
 from heedful.nn.kernels.relative_queries import queries  # noqa: E402
+from heedful.nn.kernels.relative_turns import SIDE, WARPS  # noqa: E402
 from heedful.nn.kernels.step_norm import add_norm  # noqa: E402
 from heedful.nn.kernels.step_read import read  # noqa: E402
 
@@ -38,8 +40,36 @@ FLOAT = {"level_ptr": "*fp32", "delta_ptr": "*fp32", "dtable_ptr": "*fp32"}
 )
 def test_relative_kernels_compile(kernel, tiles, kind, tmp_path: Path, monkeypatch) -> None:
     block = tiles.block if kind == "bf16" else tiles.block // 2
-    sizes = {"BLOCK": block, "CLIPPED": True, "CAUSAL": False}
+    sizes = {"BLOCK": block, "CLIPPED": True, "CAUSAL": False, "TURNS": False}
     _compiled(kernel, tiles, kind, sizes, tmp_path, monkeypatch)
+
+
+AS_PRODUCTS_LEAVE_IT = re.compile(
+    r"nvidia_mma<{versionMajor = 3, .*warpsPerCTA = \[4, 1\], instrShape = \[16, 64, 16\]"
+)
+
+
+@pytest.mark.parametrize("width", [32, 64, 128])
+@pytest.mark.parametrize(
+    ("kernel", "tiles", "skews"),
+    [(forward, TUNING.forward, 1), (queries, TUNING.queries, 3), (keys, TUNING.keys, 1)],
+    ids=["forward", "queries", "keys"],
+)
+def test_what_is_skewed_within_registers_lies_there_as_products_leave_it(
+    kernel, tiles, skews, width, tmp_path: Path, monkeypatch
+) -> None:
+    assert (tiles.block, tiles.warps) == (SIDE, WARPS)
+    shapes = {"BLOCK": tiles.block, "WIDTH": width, "COLUMNS": width}
+    sizes = {**shapes, "CLIPPED": False, "CAUSAL": True, "TURNS": True}
+    text = _compiled(kernel, tiles, "bf16", sizes, tmp_path, monkeypatch).asm["ttgir"]
+    named = dict(re.findall(r"^(#\w+) = #ttg\.(.*)$", text, re.M))
+    lines = [line for line in text.splitlines() if "elementwise_inline_asm" in line]
+    assert len(lines) == skews
+    for line in lines:
+        layouts = re.findall(r"tensor<64x64x\w+, (#\w+)>", line)
+        assert len(layouts) == 3
+        for layout in layouts:
+            assert AS_PRODUCTS_LEAVE_IT.match(named[layout]), named[layout]
 
 
 @pytest.mark.parametrize(

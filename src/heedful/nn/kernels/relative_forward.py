@@ -46,7 +46,7 @@ def forward(
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
     out_row, out_head, out_place, SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
-    CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
+    CAUSAL: tl.constexpr, PRECISION: tl.constexpr, TURNS: tl.constexpr,
 ):  # fmt: skip
     """What queries read, and the base-2 logarithm of each one's sum, for the way back."""
     first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
@@ -85,8 +85,8 @@ def forward(
         ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
         total, highest, read = _taken_in(
-            total, highest, read, q, by_key(low, high, BLOCK), k_ptr, v_ptr, k_place, v_place,
-            start, end, first, j, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            total, highest, read, q, by_key(low, high, BLOCK, TURNS), k_ptr, v_ptr, k_place,
+            v_place, start, end, first, j, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
         low = high
     if not CAUSAL:

@@ -45,7 +45,7 @@ def keys(
     dout_row, dout_head, dout_place, dk_row, dk_head, dk_place, dv_row, dv_head, dv_place,
     SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
-    CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
+    CAUSAL: tl.constexpr, PRECISION: tl.constexpr, TURNS: tl.constexpr,
 ):  # fmt: skip
     """dk and dv. Queries after the block are further and further ahead of it."""
     first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
@@ -87,7 +87,7 @@ def keys(
         low = product(q, tl.trans(behind), PRECISION)
         high = product(q, tl.trans(ahead), PRECISION)
         dk, dv = _heard(
-            dk, dv, k, v, q, by_key(low, high, BLOCK), dout_ptr, dout_place, level_ptr,
+            dk, dv, k, v, q, by_key(low, high, BLOCK, TURNS), dout_ptr, dout_place, level_ptr,
             delta_ptr, seen_ptr, i, first, length, WIDTH, SCALE,
             BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip

@@ -16,6 +16,8 @@ from torch import Tensor
 from heedful.nn.kernels.relative_forward import forward
 from heedful.nn.kernels.relative_keys import keys
 from heedful.nn.kernels.relative_queries import queries
+from heedful.nn.kernels.relative_trial import turning
+from heedful.nn.kernels.relative_turns import SIDE, WARPS
 from heedful.nn.kernels.strides import beside, in_one_piece, strides
 
 SMALLEST = 16  # side of a product that a GPU takes
@@ -56,7 +58,10 @@ def attend(
     """What each query reads of the keys in its span, `seen`; `seen_by` are the spans of queries
     that may see a key. Row r of `rows` is for distance r - back."""
     q, k, v = (in_one_piece(x) for x in (q, k, v))
-    out, _ = relative_forward(q, k, v, rows.contiguous(), seen, seen_by, back, clipped, causal)
+    turns = q.is_cuda and q.dtype == torch.bfloat16 and turning(q.device.index)
+    out, _ = relative_forward(
+        q, k, v, rows.contiguous(), seen, seen_by, back, clipped, causal, turns
+    )
     return out
 
 
@@ -71,6 +76,7 @@ def relative_forward(
     back: int,
     clipped: bool,
     causal: bool,
+    turns: bool,
 ) -> tuple[Tensor, Tensor]:
     """The output, and the level of each query's scores, [B, H, L]."""
     out = beside(q)
@@ -78,7 +84,8 @@ def relative_forward(
     tiles = _fitting(q, TUNING.forward)
     torch.library.wrap_triton(forward)[_grid(q, tiles)](
         q, k, v, rows, seen, out, level, *strides(q, k, v, out),
-        _scale(q) / math.log(2), *_numbers(q, rows, back), **_constants(q, tiles, clipped, causal),
+        _scale(q) / math.log(2), *_numbers(q, rows, back),
+        **_constants(q, tiles, clipped, causal, turns),
     )  # fmt: skip
     return out, level
 
@@ -97,6 +104,7 @@ def relative_backward(
     back: int,
     clipped: bool,
     causal: bool,
+    turns: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients by q, k, v and rows."""
     dq, dk, dv = beside(q), beside(k), beside(v)
@@ -106,12 +114,12 @@ def relative_backward(
     tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries)[_grid(q, tiles)](
         q, k, v, rows, seen, out, level, dout, dq, drows, delta,
-        *strides(q, k, v, out, dout, dq), *numbers, **_constants(q, tiles, clipped, causal),
+        *strides(q, k, v, out, dout, dq), *numbers, **_constants(q, tiles, clipped, causal, turns),
     )  # fmt: skip
     tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys)[_grid(q, tiles)](
         q, k, v, rows, seen, seen_by, level, delta, dout, dk, dv,
-        *strides(q, k, v, dout, dk, dv), *numbers, **_constants(q, tiles, clipped, causal),
+        *strides(q, k, v, dout, dk, dv), *numbers, **_constants(q, tiles, clipped, causal, turns),
     )  # fmt: skip
     return dq, dk, dv, drows.to(rows.dtype)
 
@@ -124,7 +132,7 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) 
 
 def _backward(ctx: Any, dout: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
     slopes = relative_backward(in_one_piece(dout), *ctx.saved_tensors, *ctx.settings)
-    return (*slopes, None, None, None, None, None)
+    return (*slopes, *(None,) * 6)
 
 
 relative_forward.register_autograd(_backward, setup_context=_remember)
@@ -150,7 +158,7 @@ def _numbers(q: Tensor, rows: Tensor, back: int) -> tuple[int, ...]:
     return q.shape[1], q.shape[2], rows.shape[1], back
 
 
-def _constants(q: Tensor, tiles: Tiles, clipped: bool, causal: bool) -> dict[str, Any]:
+def _constants(q: Tensor, tiles: Tiles, clipped: bool, causal: bool, turns: bool) -> dict[str, Any]:
     return {
         "WIDTH": q.shape[3],
         "BLOCK": tiles.block,
@@ -158,6 +166,7 @@ def _constants(q: Tensor, tiles: Tiles, clipped: bool, causal: bool) -> dict[str
         "CLIPPED": clipped,
         "CAUSAL": causal,
         "PRECISION": "tf32x3" if q.dtype == torch.float32 else "tf32",
+        "TURNS": turns and (tiles.block, tiles.warps) == (SIDE, WARPS),
         "num_warps": tiles.warps,
         "num_stages": tiles.stages,
     }

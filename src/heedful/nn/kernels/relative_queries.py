@@ -11,7 +11,6 @@ from heedful.nn.kernels.relative_tiles import (
     by_distance,
     by_key,
     end_vector,
-    is_low,
     up,
     vectors,
 )
@@ -51,7 +50,7 @@ def queries(
     out_row, out_head, out_place, dout_row, dout_head, dout_place, dq_row, dq_head, dq_place,
     SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
-    CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
+    CAUSAL: tl.constexpr, PRECISION: tl.constexpr, TURNS: tl.constexpr,
 ):  # fmt: skip
     """dq, each program's share of dtable, and delta, which the keys' pass needs."""
     first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
@@ -103,20 +102,20 @@ def queries(
     # What a block of distances is given comes from two tiles: as their high block, then as low.
     behind = vectors(table, near - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
     low = product(q, tl.trans(behind), PRECISION)
-    half = tl.zeros([BLOCK, BLOCK], q.dtype)
+    none = tl.zeros([BLOCK, BLOCK], q.dtype)
+    before = none
     for j in range(near, far, BLOCK):
         ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
         k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
         v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
-            q, by_key(low, high, BLOCK), k, v, dout, delta, level, start, end,
+            q, by_key(low, high, BLOCK, TURNS), k, v, dout, delta, level, start, end,
             first, j, SCALE, BLOCK, CAUSAL, PRECISION,
         ).to(q.dtype)  # fmt: skip
         dq += product(slope, k, PRECISION)
-        given = by_distance(slope, BLOCK)
-        whole = tl.where(is_low(BLOCK), given, half)
-        half = given
+        whole = by_distance(before, slope, BLOCK, TURNS)
+        before = slope
         dq += product(whole, behind, PRECISION)
         add_vectors(
             dtable, product(tl.trans(whole), q, PRECISION) * BY_SCALE,
@@ -124,7 +123,7 @@ def queries(
         )  # fmt: skip
         low, behind = high, ahead
     if far > near:
-        whole = tl.where(is_low(BLOCK), 0.0, half).to(q.dtype)
+        whole = by_distance(before, none, BLOCK, TURNS)
         dq += product(whole, behind, PRECISION)
         add_vectors(
             dtable, product(tl.trans(whole), q, PRECISION) * BY_SCALE,

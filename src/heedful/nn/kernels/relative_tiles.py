@@ -3,14 +3,24 @@
 A tile is BLOCK queries by BLOCK keys. The distances in it are two blocks of vectors, `low` and
 `high`, of which one is kept from the tile before: where tile (i, j) has distances from j - i on as
 its high block, the next one has them as its low block. Query a and key b of a tile are b - a apart,
-which is column b - a - 1 of the high block, or BLOCK more of the low one. So the blocks are joined
-into one, `a` columns of which are high, and row a of that is turned by a + 1 columns.
+which is column b - a - 1 of the high block, or BLOCK more of the low one. So row a of the two, side
+by side, is moved by a + 1 columns: within registers where that can be (`TURNS`). Elsewhere the
+blocks are joined into one, `a` columns of which are high, and row a of that is turned.
 """
 
 from typing import no_type_check
 
 import triton
 import triton.language as tl
+
+from heedful.nn.kernels import relative_turns
+
+RIGHT, OF_RIGHT = (
+    tl.constexpr(text) for text in (relative_turns.right(), relative_turns.operands(32, "f"))
+)
+LEFT, OF_LEFT = (
+    tl.constexpr(text) for text in (relative_turns.left(), relative_turns.operands(16, "r"))
+)
 
 
 @triton.jit
@@ -53,15 +63,12 @@ def end_vector(table, row, WIDTH: tl.constexpr, COLUMNS: tl.constexpr):
 
 @triton.jit
 @no_type_check
-def is_low(BLOCK: tl.constexpr):
-    """Where the joined block holds the low one."""
-    return tl.arange(0, BLOCK)[:, None] + tl.arange(0, BLOCK)[None, :] >= BLOCK - 1
-
-
-@triton.jit
-@no_type_check
-def by_key(low, high, BLOCK: tl.constexpr):
+def by_key(low, high, BLOCK: tl.constexpr, TURNS: tl.constexpr):
     """Scores by distance, of two blocks, as scores by key."""
+    if TURNS:
+        return tl.inline_asm_elementwise(
+            RIGHT, OF_RIGHT, [low, high], dtype=tl.float32, is_pure=True, pack=32
+        )
     a, b = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
     joined = tl.where(a + b >= BLOCK - 1, low, high)
     return tl.gather(joined, (b - a - 1) & (BLOCK - 1), 1)
@@ -69,10 +76,16 @@ def by_key(low, high, BLOCK: tl.constexpr):
 
 @triton.jit
 @no_type_check
-def by_distance(x, BLOCK: tl.constexpr):
-    """The other way: scores by key as those of the joined block."""
+def by_distance(before, x, BLOCK: tl.constexpr, TURNS: tl.constexpr):
+    """The other way: scores by key, of a tile and the one before, as those of their one block of
+    distances, which is high before and then low."""
+    if TURNS:
+        return tl.inline_asm_elementwise(
+            LEFT, OF_LEFT, [before, x], dtype=tl.bfloat16, is_pure=True, pack=32
+        )
     a, b = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
-    return tl.gather(x, (b + a + 1) & (BLOCK - 1), 1)
+    joined = tl.where(b <= a, x, before)
+    return tl.gather(joined, (b + a + 1) & (BLOCK - 1), 1)
 
 
 @triton.jit
