@@ -13,6 +13,7 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
+    own_work,
     up,
     vectors,
 )
@@ -49,8 +50,7 @@ def forward(
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr, TURNS: tl.constexpr,
 ):  # fmt: skip
     """What queries read, and the base-2 logarithm of each one's sum, for the way back."""
-    first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
-    head = tl.program_id(1) % heads
+    first, row, head = own_work(heads, BLOCK, CAUSAL)
     table = table_ptr + head * rows * WIDTH
     q = tokens(q_ptr + row * q_row + head * q_head, first, length, q_place, WIDTH, BLOCK, COLUMNS)
     start, end = seen(seen_ptr + row * length * 2, first, length, length, BLOCK, CAUSAL)

@@ -9,6 +9,7 @@ from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
     end_vector,
+    own_work,
     up,
     vectors,
 )
@@ -48,8 +49,7 @@ def keys(
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr, TURNS: tl.constexpr,
 ):  # fmt: skip
     """dk and dv. Queries after the block are further and further ahead of it."""
-    first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
-    head = tl.program_id(1) % heads
+    first, row, head = own_work(heads, BLOCK, False)
     line = (row * heads + head) * length
     table = table_ptr + head * rows * WIDTH
     k = tokens(k_ptr + row * k_row + head * k_head, first, length, k_place, WIDTH, BLOCK, COLUMNS)

@@ -11,6 +11,7 @@ from heedful.nn.kernels.relative_tiles import (
     by_distance,
     by_key,
     end_vector,
+    own_work,
     up,
     vectors,
 )
@@ -53,8 +54,7 @@ def queries(
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr, TURNS: tl.constexpr,
 ):  # fmt: skip
     """dq, each program's share of dtable, and delta, which the keys' pass needs."""
-    first, row = tl.program_id(0) * BLOCK, (tl.program_id(1) // heads).to(tl.int64)
-    head = tl.program_id(1) % heads
+    first, row, head = own_work(heads, BLOCK, CAUSAL)
     line = (row * heads + head) * length
     table = table_ptr + head * rows * WIDTH
     dtable = dtable_ptr + head * rows * WIDTH

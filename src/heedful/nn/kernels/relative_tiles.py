@@ -25,6 +25,18 @@ LEFT, OF_LEFT = (
 
 @triton.jit
 @no_type_check
+def own_work(heads, BLOCK: tl.constexpr, LAST_FIRST: tl.constexpr):
+    """Where a program's block begins, its row and its head. Programs are started in order: all
+    first blocks, or all last ones, so that those with most to do are not the last to begin."""
+    block = tl.program_id(1)
+    if LAST_FIRST:
+        block = tl.num_programs(1) - 1 - block
+    row, head = tl.program_id(0) // heads, tl.program_id(0) % heads
+    return block * BLOCK, row.to(tl.int64), head
+
+
+@triton.jit
+@no_type_check
 def vectors(
     table, first, rows, back, WIDTH: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
