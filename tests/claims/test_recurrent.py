@@ -5,6 +5,7 @@ import pytest
 
 from heedful.claims import alignment, long_sentences
 from heedful.claims.base import claims
+from heedful.claims.dictionary import Dictionary
 from heedful.problems.demo_en_fr import words
 
 
@@ -17,13 +18,41 @@ def test_the_grammar_gives_its_alignment_with_its_sentences() -> None:
         assert [english[a:b] for a, b in alignment.spans(english)] == words(english)
 
 
-def test_links_of_the_lexicon_are_those_of_words_that_stand_once() -> None:
+GERMAN = ["hund", "mann", "rot", "frau", "ein"]
+ENGLISH = ["dog", "man", "red", "woman", "a"]
+MEANT = [([german], [english]) for german, english in zip(GERMAN, ENGLISH, strict=True)]
+
+
+def test_a_dictionary_is_learnt_from_what_comes_together() -> None:
+    pairs = [
+        (["der", "hund", "läuft"], ["the", "dog", "runs"]),
+        (["der", "mann", "läuft"], ["the", "man", "runs"]),
+        (["der", "hund", "sitzt"], ["the", "dog", "sits"]),
+        (["ein", "mann", "sitzt"], ["a", "man", "sits"]),
+        ([], ["nothing"]),
+    ]
+    known = Dictionary.learnt(pairs)
+    for german, english in zip(
+        ["der", "hund", "mann", "läuft", "sitzt"],
+        ["the", "dog", "man", "runs", "sits"],
+        strict=True,
+    ):
+        best = max((chance, word) for (one, word), chance in known.there.items() if one == german)
+        assert best[1] == english and best[0] > 0.5
+    assert known.links(["sitzt", "der", "hund"], ["the", "dog", "sits"]) == ((0, 2), (1, 0), (2, 1))
+    assert known.links(["hund", "hund", "mann"], ["dog", "man"]) == ((2, 1),)  # which hund?
+    assert not known.links(["katze"], ["cat"])
+    assert Dictionary.learnt([]).links(["hund"], ["dog"]) == ()
+
+
+def test_links_of_the_dictionary_are_those_of_words_that_stand_once() -> None:
     texts = [
-        ("Ein Mann mit rotem Hund.", "A dog and a man."),
-        ("Ein Mann und ein Mann.", "A man."),
+        ("Ein Mann, rot, mit Hund.", "A dog, red, and a man."),
+        ("Mann und Mann.", "Man."),
         ("Nichts davon.", "None of it."),
     ]
-    assert list(alignment.from_lexicon(texts)) == [(*texts[0], ((1, 4), (4, 1)))]
+    known = Dictionary.learnt([*MEANT, (["."], ["."]), ([","], [","])])
+    assert list(alignment.from_dictionary(known, texts)) == [(*texts[0], ((1, 7), (3, 3), (6, 1)))]
 
 
 def test_swaps_are_links_that_cross() -> None:

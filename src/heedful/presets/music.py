@@ -29,7 +29,7 @@ def lm_jsb() -> Preset:
         model=TransformerLMConfig(layers=5, dim=256, ff=1_024, heads=8, dropout=0.3),
         loss=Smoothing(amount=0.0),
         optim=Adam(betas=(0.9, 0.98), eps=1e-9),
-        schedule=Cosine(peak=1e-3, warmup=300, steps=3_000),
+        schedule=Cosine(peak=3e-3, warmup=600, steps=3_000),
         batch=Packed(tokens=16_400, row=1_025, longest=1_025),
         decode=Decode(beam=1),
         training=Training(steps=3_000, clip=1.0, evaluate_every=250, checkpoint_every=250),

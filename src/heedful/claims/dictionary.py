@@ -1,0 +1,78 @@
+"""A dictionary of two languages, learnt from their sentences by what comes together: IBM's Model 1.
+
+Brown, Della Pietra, Della Pietra and Mercer, "The Mathematics of Statistical Machine Translation",
+Computational Linguistics 1993. It knows nothing of where words stand, so it may judge those who do.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+LEAST = 0.2  # of a word's meanings, for one to be taken
+ROUNDS = 5
+
+Words = Sequence[str]
+Chances = dict[tuple[str, str], float]  # of a word of one language to be said for one of another
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """How likely words are said for each other, both ways."""
+
+    there: Chances
+    back: Chances
+
+    @classmethod
+    def learnt(cls, pairs: Iterable[tuple[Words, Words]]) -> "Dictionary":
+        both = [(one, other) for one, other in pairs if one and other]
+        return cls(chances(both), chances([(other, one) for one, other in both]))
+
+    def links(self, source: Words, target: Words) -> tuple[tuple[int, int], ...]:
+        """Words of a source and of its translation that mean each other, and stand there once."""
+        read, said = Counter(source), Counter(target)
+        found = {
+            (i, j): self.there[one, other] * self.back[other, one]
+            for i, one in enumerate(source)
+            for j, other in enumerate(target)
+            if (one, other) in self.there and (other, one) in self.back
+        }
+        return tuple(
+            (i, j)
+            for (i, j), chance in found.items()
+            if read[source[i]] == said[target[j]] == 1
+            and all(chance >= found[a, b] for a, b in found if a == i or b == j)
+        )
+
+
+def chances(pairs: Sequence[tuple[Words, Words]]) -> Chances:
+    """How likely each word of the first language is said as one of the second, from LEAST on."""
+    ids: list[dict[str, int]] = [{}, {}]
+    numbered = [
+        [
+            np.array([known.setdefault(word, len(known)) for word in words])
+            for words, known in zip(pair, ids, strict=True)
+        ]
+        for pair in pairs
+    ]
+    if not numbered:
+        return {}
+    # Every word that is said beside every one that was read, of each sentence.
+    one = np.concatenate([np.tile(a, len(b)) for a, b in numbered])
+    other = np.concatenate([np.repeat(b, len(a)) for a, b in numbered])
+    spread = np.concatenate([np.full(len(b), len(a)) for a, b in numbered])
+    place = np.repeat(np.arange(len(spread)), spread)
+    kinds, kind = np.unique(one.astype(np.int64) * len(ids[1]) + other, return_inverse=True)
+    first = kinds // len(ids[1])
+    chance = np.ones(len(kinds))
+    for _ in range(ROUNDS):
+        share = chance[kind]
+        share /= np.bincount(place, share)[place]
+        seen = np.bincount(kind, share)
+        chance = seen / np.bincount(first, seen)[first]
+    names = [list(known) for known in ids]
+    return {
+        (names[0][kinds[i] // len(ids[1])], names[1][kinds[i] % len(ids[1])]): float(chance[i])
+        for i in np.flatnonzero(chance >= LEAST)
+    }
