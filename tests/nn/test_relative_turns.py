@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+import torch
 
 from heedful.nn.kernels.relative_turns import SIDE, WARPS, left, operands, right
 
@@ -126,3 +127,13 @@ def test_operands_are_written_while_others_are_read() -> None:
     for text, count in ((right(), 32), (left(), 16)):
         used = {int(x) for x in re.findall(r"\$(\d+)", text)}
         assert set(range(count)) < used < set(range(3 * count))
+
+
+@pytest.mark.skipif(
+    not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0),
+    reason="needs a Hopper GPU",
+)
+def test_a_hopper_gpu_passes_the_trial() -> None:
+    from heedful.nn.kernels.relative_trial import turning
+
+    assert turning(torch.cuda.current_device())

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 
 import numpy as np
@@ -23,9 +23,11 @@ from heedful.problems.demo_en_fr import pairs
 from heedful.problems.demo_en_fr.words import WORD
 from heedful.runs.loading import load_model
 from heedful.seeing.links import Span, claimed, right, word_weights
+from heedful.text.base import Tokenizer
 
 DEMO, REAL = "demo", "de_en"
 SENTENCES = 300  # of the demo's grammar that are looked at
+SIDES = ("inputs", "targets")
 READ = ("links", "swapped_links", "links_by_weight", "swaps")
 
 Link = tuple[int, int]  # a word of the source and a word of the target
@@ -74,9 +76,9 @@ def found_links(arm: Arm, seed: int, context: Context) -> dict[str, float]:
         texts = from_grammar(5 if context.smoke else SENTENCES)
     else:
         prepared = prepare(config.problem_name, config.problem, context.data, context.progress)
-        shown = pairs_of(prepared.split(TRAIN))
+        shown = trained_on(prepared.split(TRAIN), loaded.tokenizers)
         known = Dictionary.learnt(pair_of_words(*pair) for pair in shown)
-        unseen = islice(pairs_of(prepared.split(TEST)), 5 if context.smoke else None)
+        unseen = islice(never_seen(prepared.split(TEST)), 5 if context.smoke else None)
         texts = from_dictionary(known, unseen)
     good, count = Counter[str](), Counter[str]()
     for source, target, links in texts:
@@ -100,10 +102,18 @@ def from_grammar(count: int) -> Iterator[Aligned]:
         yield pair.english, pair.french, pair.alignment
 
 
-def pairs_of(shards: Shards) -> Iterator[Pair]:
+def trained_on(shards: Shards, tokenizers: Mapping[str, Tokenizer]) -> Iterator[Pair]:
+    """The texts of a split that keeps only their ids."""
     for i in range(len(shards)):
-        text = shards.raw(i)
-        yield str(text["inputs"]), str(text["targets"])
+        ids = shards.example(i)
+        source, target = (tokenizers[name].decode(ids[name].tolist()) for name in SIDES)
+        yield source, target
+
+
+def never_seen(shards: Shards) -> Iterator[Pair]:
+    for i in range(len(shards)):
+        source, target = (str(shards.raw(i)[name]) for name in SIDES)
+        yield source, target
 
 
 def pair_of_words(source: str, target: str) -> tuple[list[str], list[str]]:

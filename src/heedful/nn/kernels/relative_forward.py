@@ -17,23 +17,24 @@ from heedful.nn.kernels.relative_tiles import (
     up,
     vectors,
 )
-from heedful.nn.kernels.tiles import product, put, seen, tokens, visible
+from heedful.nn.kernels.tiles import common, product, put, seen, tokens, visible
 
 
 @triton.jit
 @no_type_check
 def _taken_in(
-    total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, first, j, length,
-    WIDTH: tl.constexpr, SCALE: tl.constexpr,
-    BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
+    total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, since, until, j,
+    length, WIDTH: tl.constexpr, SCALE: tl.constexpr,
+    BLOCK: tl.constexpr, COLUMNS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """One more tile of keys in the running softmax."""
+    """One more tile of keys in the running softmax. All queries see keys from `since` `until`."""
     k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
-    score = (product(q, tl.trans(k), PRECISION) + bias) * SCALE
-    score = tl.where(visible(start, end, j, BLOCK), score, -float("inf"))
-    higher = tl.maximum(highest, tl.max(score, 1))
+    score = product(q, tl.trans(k), PRECISION) + bias
+    if (j < since) | (j + BLOCK > until):
+        score = tl.where(visible(start, end, j, BLOCK), score, -float("inf"))
+    higher = tl.maximum(highest, tl.max(score, 1) * SCALE)
     level = tl.where(higher == -float("inf"), 0.0, higher)
-    share = tl.exp2(score - level[:, None])
+    share = tl.exp2(score * SCALE - level[:, None])
     before = tl.exp2(highest - level)
     v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
     read = read * before[:, None] + product(share.to(v.dtype), v, PRECISION)
@@ -57,6 +58,7 @@ def forward(
     k_ptr += row * k_row + head * k_head
     v_ptr += row * v_row + head * v_head
 
+    since, until = common(start, end)
     begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
     # From `near` on distances have vectors, from `far` on they have none of their own again.
     own = 0 if CLIPPED else 1
@@ -71,8 +73,8 @@ def forward(
         bias = tl.sum(q.to(tl.float32) * end_vector(table, 0, WIDTH, COLUMNS)[None, :], 1)[:, None]
     for j in range(begin, near, BLOCK):
         total, highest, read = _taken_in(
-            total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, first, j,
-            length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, since, until,
+            j, length, WIDTH, SCALE, BLOCK, COLUMNS, PRECISION,
         )  # fmt: skip
     low = product(
         q,
@@ -86,7 +88,7 @@ def forward(
         high = product(q, tl.trans(ahead), PRECISION)
         total, highest, read = _taken_in(
             total, highest, read, q, by_key(low, high, BLOCK, TURNS), k_ptr, v_ptr, k_place,
-            v_place, start, end, first, j, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            v_place, start, end, since, until, j, length, WIDTH, SCALE, BLOCK, COLUMNS, PRECISION,
         )  # fmt: skip
         low = high
     if not CAUSAL:
@@ -95,8 +97,8 @@ def forward(
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
         for j in range(far, stop, BLOCK):
             total, highest, read = _taken_in(
-                total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, first,
-                j, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
+                total, highest, read, q, bias, k_ptr, v_ptr, k_place, v_place, start, end, since,
+                until, j, length, WIDTH, SCALE, BLOCK, COLUMNS, PRECISION,
             )  # fmt: skip
 
     blind = total == 0.0

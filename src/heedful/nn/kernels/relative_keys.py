@@ -80,10 +80,10 @@ def keys(
                 dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
                 i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
             )  # fmt: skip
-    ahead = vectors(table, first - near + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
     for i in range(near, far, BLOCK):
         q = tokens(q_ptr, i, length, q_place, WIDTH, BLOCK, COLUMNS)
         behind = vectors(table, first - i - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
+        ahead = vectors(table, first - i + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         low = product(q, tl.trans(behind), PRECISION)
         high = product(q, tl.trans(ahead), PRECISION)
         dk, dv = _heard(
@@ -91,7 +91,6 @@ def keys(
             delta_ptr, seen_ptr, i, first, length, WIDTH, SCALE,
             BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
-        ahead = behind
     last = end_vector(table, 0, WIDTH, COLUMNS)
     for i in range(far, stop, BLOCK):
         q = tokens(q_ptr, i, length, q_place, WIDTH, BLOCK, COLUMNS)

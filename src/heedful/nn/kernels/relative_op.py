@@ -37,8 +37,8 @@ class Tuning:
     """The numbers that speed depends on, and no result: whoever measures may set them."""
 
     forward: Tiles = Tiles(64, 4, 2)
-    queries: Tiles = Tiles(64, 4, 1)
-    keys: Tiles = Tiles(64, 4, 1)
+    queries: Tiles = Tiles(64, 4, 2)
+    keys: Tiles = Tiles(64, 4, 2)
 
 
 TUNING = Tuning()

@@ -15,18 +15,21 @@ from heedful.nn.kernels.relative_tiles import (
     up,
     vectors,
 )
-from heedful.nn.kernels.tiles import numbers, product, put, seen, tokens, visible
+from heedful.nn.kernels.tiles import common, numbers, product, put, seen, tokens, visible
 
 
 @triton.jit
 @no_type_check
 def _slope(
-    q, bias, k, v, dout, delta, level, start, end, first, j, SCALE: tl.constexpr,
-    BLOCK: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
+    q, bias, k, v, dout, delta, level, start, end, since, until, j, SCALE: tl.constexpr,
+    BLOCK: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """The gradient by the scores of one tile, before they are scaled."""
+    """The gradient by the scores of one tile, before they are scaled. All queries see keys from
+    `since` `until`."""
     score = (product(q, tl.trans(k), PRECISION) + bias) * SCALE
-    share = tl.where(visible(start, end, j, BLOCK), tl.exp2(score - level[:, None]), 0.0)
+    share = tl.exp2(score - level[:, None])
+    if (j < since) | (j + BLOCK > until):
+        share = tl.where(visible(start, end, j, BLOCK), share, 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     return share * (wanted - delta[:, None])
 
@@ -75,6 +78,7 @@ def queries(
     k_ptr += row * k_row + head * k_head
     v_ptr += row * v_row + head * v_head
 
+    since, until = common(start, end)
     begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
     own = 0 if CLIPPED else 1
     near = between(up(first - back - BLOCK + 2 - own, BLOCK), begin, up(stop, BLOCK))
@@ -90,8 +94,7 @@ def queries(
         k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
         v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
-            q, bias, k, v, dout, delta, level, start, end, first, j, SCALE,
-            BLOCK, CAUSAL, PRECISION,
+            q, bias, k, v, dout, delta, level, start, end, since, until, j, SCALE, BLOCK, PRECISION,
         )  # fmt: skip
         dq += product(slope.to(k.dtype), k, PRECISION)
         sums += tl.sum(slope, 1)
@@ -99,19 +102,21 @@ def queries(
         dq += sums[:, None] * last[None, :]
         _add_end(dtable, 0, sums, q, BY_SCALE, WIDTH, COLUMNS)
 
-    # What a block of distances is given comes from two tiles: as their high block, then as low.
-    behind = vectors(table, near - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
-    low = product(q, tl.trans(behind), PRECISION)
+    # What a block of distances is given comes from two tiles: as their high block, then as low. Its
+    # scores are made twice too: to keep them would cost more registers than that costs time.
     none = tl.zeros([BLOCK, BLOCK], q.dtype)
     before = none
     for j in range(near, far, BLOCK):
+        lowest = j - first - BLOCK + 1
+        behind = vectors(table, lowest, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
+        low = product(q, tl.trans(behind), PRECISION)
         ahead = vectors(table, j - first + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         high = product(q, tl.trans(ahead), PRECISION)
         k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
         v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
         slope = _slope(
             q, by_key(low, high, BLOCK, TURNS), k, v, dout, delta, level, start, end,
-            first, j, SCALE, BLOCK, CAUSAL, PRECISION,
+            since, until, j, SCALE, BLOCK, PRECISION,
         ).to(q.dtype)  # fmt: skip
         dq += product(slope, k, PRECISION)
         whole = by_distance(before, slope, BLOCK, TURNS)
@@ -119,15 +124,16 @@ def queries(
         dq += product(whole, behind, PRECISION)
         add_vectors(
             dtable, product(tl.trans(whole), q, PRECISION) * BY_SCALE,
-            j - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
+            lowest, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
-        low, behind = high, ahead
     if far > near:
+        lowest = far - first - BLOCK + 1
+        behind = vectors(table, lowest, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED)
         whole = by_distance(before, none, BLOCK, TURNS)
         dq += product(whole, behind, PRECISION)
         add_vectors(
             dtable, product(tl.trans(whole), q, PRECISION) * BY_SCALE,
-            far - first - BLOCK + 1, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
+            lowest, rows, back, WIDTH, BLOCK, COLUMNS, CLIPPED,
         )  # fmt: skip
 
     if not CAUSAL:
@@ -139,8 +145,8 @@ def queries(
             k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
             v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
             slope = _slope(
-                q, bias, k, v, dout, delta, level, start, end, first, j, SCALE,
-                BLOCK, CAUSAL, PRECISION,
+                q, bias, k, v, dout, delta, level, start, end, since, until, j, SCALE,
+                BLOCK, PRECISION,
             )  # fmt: skip
             dq += product(slope.to(k.dtype), k, PRECISION)
             sums += tl.sum(slope, 1)

@@ -1,11 +1,11 @@
 """What the tiles of relative attention have in common: vectors by distance, and the skew in a tile.
 
 A tile is BLOCK queries by BLOCK keys. The distances in it are two blocks of vectors, `low` and
-`high`, of which one is kept from the tile before: where tile (i, j) has distances from j - i on as
-its high block, the next one has them as its low block. Query a and key b of a tile are b - a apart,
-which is column b - a - 1 of the high block, or BLOCK more of the low one. So row a of the two, side
-by side, is moved by a + 1 columns: within registers where that can be (`TURNS`). Elsewhere the
-blocks are joined into one, `a` columns of which are high, and row a of that is turned.
+`high`: where tile (i, j) has distances from j - i on as its high block, the next one has them as
+its low block. Query a and key b of a tile are b - a apart, which is column b - a - 1 of the high
+block, or BLOCK more of the low one. So row a of the two, side by side, is moved by a + 1 columns:
+within registers where that can be (`TURNS`). Elsewhere the blocks are joined into one, `a` columns
+of which are high, and row a of that is turned.
 """
 
 from typing import no_type_check

@@ -88,3 +88,10 @@ def visible(start, end, first_k, BLOCK: tl.constexpr):
     """
     behind = (first_k + tl.arange(0, BLOCK))[None, :] - start[:, None]
     return behind.to(tl.uint32, bitcast=True) < tl.maximum(end - start, 0)[:, None].to(tl.uint32)
+
+
+@triton.jit
+@no_type_check
+def common(start, end):
+    """Where what all of some spans hold begins and ends; that may be nothing."""
+    return tl.max(start), tl.min(end)
