@@ -159,6 +159,22 @@ def rnn_search_demo() -> Preset:
     )
 
 
+@presets.register("luong_demo")
+def luong_demo() -> Preset:
+    """Luong's model with an LSTM layer of 128, for little data: minutes on two CPU cores."""
+    changes = {
+        "dim": 128,
+        "hidden": 128,
+        "encoder_hidden": 64,
+        "layers": 1,
+        "reading": "both",
+        "tie": "all",
+        "score": "general",
+        "dropout": 0.3,
+    }
+    return vary(rnn_search_demo(), {"model": vary(LUONG, changes)})
+
+
 @presets.register("rnn_search_multi30k")
 def rnn_search_multi30k() -> Preset:
     """Bahdanau's model for the 29,000 captions of Multi30k: GRUs of 512, half dropped.
