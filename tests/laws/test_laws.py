@@ -110,9 +110,28 @@ def take_the_mean(model) -> None:
     model.body.encode = divided
 
 
+class Asking(nn.Module):
+    """A part that asks a layer of its own how wide that is."""
+
+    def __init__(self, part: nn.Module) -> None:
+        super().__init__()
+        self.part = part
+        self.name = next(n for n, p in part.named_modules() if isinstance(p, nn.Linear))
+
+    def forward(self, *given, **named):
+        assert self.part.get_submodule(self.name).out_features
+        return self.part(*given, **named)
+
+
+def ask_a_layer(model) -> None:
+    layer = model.body.decoder.layers[0]
+    layer.feed_forward = Asking(layer.feed_forward)
+
+
 @pytest.mark.parametrize(
     ("breaks", "law"),
     [
+        (ask_a_layer, "layers_are_used_by_calling_them"),
         (ignore_segments, "the_shortest_are_no_exception"),
         (take_the_mean, "a_row_of_padding_is_nothing"),
         (peek_ahead, "the_future_does_not_leak"),

@@ -15,6 +15,7 @@ from heedful.presets.base import Decode
 
 EXACT = (
     "pieces_equal_the_whole",
+    "layers_are_used_by_calling_them",
     "padding_changes_nothing",
     "packing_changes_nothing",
     "memory_follows_its_rows",

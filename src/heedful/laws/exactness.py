@@ -1,12 +1,14 @@
 """One model, many ways to run it, one answer: cached, batched, padded, packed, saved, compiled."""
 
+import copy
 import tempfile
 import warnings
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_model, save_model
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 
 from heedful.data.batch import Batch, Rows
 from heedful.decoding.beam import beam_search
@@ -16,6 +18,7 @@ from heedful.decoding.search import decode
 from heedful.laws.base import VOCABULARY, LawBroken, Pair, Subject, law, same
 from heedful.models.base import shift_right
 from heedful.nn.layout import Layout
+from heedful.nn.low import relay
 from heedful.presets.base import Decode
 from heedful.text.specials import EOS, PAD, START
 
@@ -33,6 +36,30 @@ def pieces_equal_the_whole(subject: Subject) -> None:
         memory = subject.model.start(batch)
         pieces = torch.cat([subject.model.step(piece, memory) for piece in ids.split(cuts, 1)], 1)
         same(pieces[real], whole[real], f"decoding in pieces of {cuts}, and at once")
+
+
+@law
+def layers_are_used_by_calling_them(subject: Subject) -> None:
+    """Linear layers may be replaced by others of the same weights, as products in bf16 are."""
+    batch = subject.batch(subject.pairs(4))
+    relaid = copy.deepcopy(subject.model)
+    relay(relaid, Relaid)
+    try:
+        logits = relaid.logits(batch)
+    except AttributeError as error:
+        raise LawBroken(f"{subject.name} does not only call its linear layers: {error}") from error
+    same(logits, subject.model.logits(batch), "logits with layers replaced, and without")
+
+
+class Relaid(nn.Module):
+    """A linear layer that has nothing of one but its weights."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__()
+        self.weight, self.bias = layer.weight, layer.bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
 
 
 @law

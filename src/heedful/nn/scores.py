@@ -257,7 +257,7 @@ class CosineScorer(Scorer):
 class LocationScorer(Scorer):
     def __init__(self, query: int, longest: int) -> None:
         super().__init__()
-        self.reach = longest
+        self.reach, self.last = longest, longest - 1
         self.to_places = linear(query, longest, bias=False)
 
     def prepare(self, keys: Float[Tensor, "B K D"]) -> Float[Tensor, "B K A"]:
@@ -266,7 +266,7 @@ class LocationScorer(Scorer):
     def forward(
         self, q: Float[Tensor, "B Q D"], keys: Float[Tensor, "B K A"], known: Known
     ) -> Scored:
-        there = known.at.positions.clamp(max=self.to_places.out_features - 1)
+        there = known.at.positions.clamp(max=self.last)
         return self.to_places(q).gather(2, there[:, None].expand(-1, q.shape[1], -1)), None
 
 
