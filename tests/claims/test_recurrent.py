@@ -31,7 +31,7 @@ def test_a_dictionary_is_learnt_from_what_comes_together() -> None:
         (["ein", "mann", "sitzt"], ["a", "man", "sits"]),
         ([], ["nothing"]),
     ]
-    known = Dictionary.learnt(pairs)
+    known = Dictionary.learnt(pairs, common=0)
     for german, english in zip(
         ["der", "hund", "mann", "läuft", "sitzt"],
         ["the", "dog", "man", "runs", "sits"],
@@ -43,6 +43,8 @@ def test_a_dictionary_is_learnt_from_what_comes_together() -> None:
     assert known.links(["hund", "hund", "mann"], ["dog", "man"]) == ((2, 1),)  # which hund?
     assert not known.links(["katze"], ["cat"])
     assert Dictionary.learnt([]).links(["hund"], ["dog"]) == ()
+    rest = Dictionary.learnt(pairs, common=1)  # without "der" and "the"
+    assert rest.links(["der", "hund"], ["the", "dog"]) == ((1, 1),)
 
 
 def test_links_of_the_dictionary_are_those_of_words_that_stand_once() -> None:
@@ -51,7 +53,7 @@ def test_links_of_the_dictionary_are_those_of_words_that_stand_once() -> None:
         ("Mann und Mann.", "Man."),
         ("Nichts davon.", "None of it."),
     ]
-    known = Dictionary.learnt([*MEANT, (["."], ["."]), ([","], [","])])
+    known = Dictionary.learnt([*MEANT, (["."], ["."]), ([","], [","])], common=0)
     assert list(alignment.from_dictionary(known, texts)) == [(*texts[0], ((1, 7), (3, 3), (6, 1)))]
 
 

@@ -28,7 +28,8 @@ from heedful.text.base import Tokenizer
 DEMO, REAL = "demo", "de_en"
 SENTENCES = 300  # of the demo's grammar that are looked at
 SIDES = ("inputs", "targets")
-READ = ("links", "swapped_links", "links_by_weight", "swaps")
+BY_CLAIM = "_by_claim"
+READ = [f"{name}{how}" for name in ("links", "swapped_links", "swaps") for how in ("", BY_CLAIM)]
 
 Link = tuple[int, int]  # a word of the source and a word of the target
 Links = tuple[Link, ...]
@@ -49,15 +50,16 @@ def alignment() -> Claim:
         ),
         statement="Attention aligns the words of the target with those of the source, also where "
         "their order is another.",
-        task="translate_demo_en_fr against the grammar's own alignment; multi30k_de_en, test 2016, "
-        "against words that mean each other by a dictionary learnt from the training texts without "
-        "any model of ours. A word is linked to the source word of whose attention it has the "
-        "largest share, by where its first piece looks. Two words that changed their order are "
-        "seen to (swaps) where they are linked to words in that order",
+        task="translate_demo_en_fr against the grammar's own alignment; a model's translations of "
+        "multi30k_de_en, test 2016, against words that mean each other by a dictionary learnt "
+        "from the training texts alone (IBM's Model 1). A word is linked to the source word that "
+        "its first piece looks at most, or (claims) to that of whose attention it has the largest "
+        "share. Two words that changed their order are seen to (swaps) where they are linked to "
+        "words in that order, which reading on from word to word never does",
         targets=(
-            AtLeast(f"{DEMO}/links", 95.0),
-            AtLeast(f"{REAL}/links", 80.0),
-            AtLeast(f"{REAL}/swaps", 80.0),
+            AtLeast(f"{DEMO}/links{BY_CLAIM}", 95.0),
+            AtLeast(f"{REAL}/links", 85.0),
+            AtLeast(f"{REAL}/swaps", 50.0),
         ),
         cost="2 trainings of one to two minutes on a GPU",
         measure=TRAININGS,
@@ -65,9 +67,9 @@ def alignment() -> Claim:
 
 
 def found_links(arm: Arm, seed: int, context: Context) -> dict[str, float]:
-    """How many per cent of the words that have a true link are linked to what they belong to: by
-    their largest claim, of all words and of those that changed their order; and by their largest
-    weight. And of the pairs of words that changed their order, how many are seen to by claims."""
+    """How many per cent of the words that have a true link are linked to what they belong to, of
+    all and of those that changed their order; and of the pairs that changed their order, how many
+    are seen to. By weights, and by claims."""
     place = pick_device(context.device)
     loaded = load_model(context.run_of(arm.name, seed), "average", place, context.note)
     config = loaded.config
@@ -78,22 +80,25 @@ def found_links(arm: Arm, seed: int, context: Context) -> dict[str, float]:
         prepared = prepare(config.problem_name, config.problem, context.data, context.progress)
         shown = trained_on(prepared.split(TRAIN), loaded.tokenizers)
         known = Dictionary.learnt(pair_of_words(*pair) for pair in shown)
-        unseen = islice(never_seen(prepared.split(TEST)), 5 if context.smoke else None)
-        texts = from_dictionary(known, unseen)
-    good, count = Counter[str](), Counter[str]()
+        unseen = prepared.split(TEST)
+        most = min(5, len(unseen)) if context.smoke else len(unseen)
+        read = [str(unseen.raw(i)[SIDES[0]]) for i in range(most)]
+        said = [line.text for line in translator.decode(read)]
+        texts = from_dictionary(known, zip(read, said, strict=True))
+    good, count = Counter[str](), Counter(dict.fromkeys(READ, 0))
     for source, target, links in texts:
         weights = word_weights(translator, source, target, spans(source), spans(target))
-        shares, swapped = claimed(weights), list(swaps(links))
+        swapped = list(swaps(links))
         moved = {said for pair in swapped for _, said in pair}
-        for name, (found, there) in {
-            "links": right(shares, links),
-            "swapped_links": right(shares, [link for link in links if link[1] in moved]),
-            "links_by_weight": right(weights, links),
-            "swaps": seen_to(shares, swapped),
-        }.items():
-            good[name] += found
-            count[name] += there
-    return {name: 100.0 * good[name] / max(1, count[name]) for name in READ}
+        for how, looks in {"": weights, BY_CLAIM: claimed(weights)}.items():
+            for name, (found, there) in {
+                f"links{how}": right(looks, links),
+                f"swapped_links{how}": right(looks, [x for x in links if x[1] in moved]),
+                f"swaps{how}": seen_to(looks, swapped),
+            }.items():
+                good[name] += found
+                count[name] += there
+    return {name: 100.0 * good[name] / max(1, of) for name, of in count.items()}
 
 
 def from_grammar(count: int) -> Iterator[Aligned]:
@@ -107,12 +112,6 @@ def trained_on(shards: Shards, tokenizers: Mapping[str, Tokenizer]) -> Iterator[
     for i in range(len(shards)):
         ids = shards.example(i)
         source, target = (tokenizers[name].decode(ids[name].tolist()) for name in SIDES)
-        yield source, target
-
-
-def never_seen(shards: Shards) -> Iterator[Pair]:
-    for i in range(len(shards)):
-        source, target = (str(shards.raw(i)[name]) for name in SIDES)
         yield source, target
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 LEAST = 0.2  # of a word's meanings, for one to be taken
+COMMON = 30  # words that say more about their neighbours than about anything: they have no entry
 ROUNDS = 5
 
 Words = Sequence[str]
@@ -25,9 +26,19 @@ class Dictionary:
     back: Chances
 
     @classmethod
-    def learnt(cls, pairs: Iterable[tuple[Words, Words]]) -> "Dictionary":
+    def learnt(cls, pairs: Iterable[tuple[Words, Words]], common: int = COMMON) -> "Dictionary":
         both = [(one, other) for one, other in pairs if one and other]
-        return cls(chances(both), chances([(other, one) for one, other in both]))
+        back = [(other, one) for one, other in both]
+        left_out = commonest(back, common), commonest(both, common)
+        there, here = (
+            {
+                (one, other): chance
+                for (one, other), chance in chances(way).items()
+                if one not in mine and other not in theirs
+            }
+            for way, mine, theirs in ((both, *left_out), (back, *left_out[::-1]))
+        )
+        return cls(there, here)
 
     def links(self, source: Words, target: Words) -> tuple[tuple[int, int], ...]:
         """Words of a source and of its translation that mean each other, and stand there once."""
@@ -44,6 +55,11 @@ class Dictionary:
             if read[source[i]] == said[target[j]] == 1
             and all(chance >= found[a, b] for a, b in found if a == i or b == j)
         )
+
+
+def commonest(pairs: Iterable[tuple[Words, Words]], count: int) -> set[str]:
+    """The words of the second language that come most often."""
+    return {word for word, _ in Counter(w for _, said in pairs for w in said).most_common(count)}
 
 
 def chances(pairs: Sequence[tuple[Words, Words]]) -> Chances:
