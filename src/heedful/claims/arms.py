@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from heedful.claims import circumstances
-from heedful.claims.base import Context, Measured, Number, Numbers, Point
+from heedful.claims.base import Context, Measured, Number, Numbers, Piece, Point
 from heedful.claims.logs import points, speed
 from heedful.claims.readings import Reading, read
 from heedful.config import vary
@@ -100,6 +100,11 @@ class Trainings:
 
     def arm_names(self) -> tuple[str, ...]:
         return tuple(arm.name for arm in self.arms)
+
+    def pieces(self, context: Context) -> tuple[Piece, ...]:
+        return tuple(
+            Piece(arm.name, seed) for arm in self.arms for seed in self.seeds_of(context, arm)
+        )
 
     def seeds_of(self, context: Context, arm: Arm | None = None) -> tuple[int, ...]:
         """The seeds that are trained with: all of them, or those of an arm."""

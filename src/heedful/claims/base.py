@@ -133,6 +133,22 @@ class InArms(Protocol):
         """What came of the arms that `context` wants."""
 
 
+@dataclass(frozen=True)
+class Piece:
+    """An arm with a seed, which a process may measure by itself."""
+
+    arm: str
+    seed: int
+    after: str = ""  # an arm that has to be there before
+
+
+@runtime_checkable
+class InPieces(InArms, Protocol):
+    """One that may be made by several processes at once."""
+
+    def pieces(self, context: Context) -> tuple[Piece, ...]: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """One claim: who made it, what it says, where it is shown here, and what must be reached."""
@@ -146,6 +162,7 @@ class Claim:
     baselines: tuple[Baseline, ...] = ()
     cost: str  # about how long, on what
     measure: Measure
+    alone: bool = False  # whether it is about speed, so that nothing else may run beside it
 
 
 claims: Registry[Claim] = Registry("claim", "heedful.claims")

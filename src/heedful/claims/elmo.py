@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from heedful.claims.arms import Arm, Budget, Small, Trainings
-from heedful.claims.base import Baseline, Claim, Context, Measured, Paper, claims
+from heedful.claims.base import Baseline, Claim, Context, Measured, Paper, Piece, claims
 from heedful.claims.readings import Reading
 from heedful.claims.several import together
 from heedful.claims.targets import AtLeast, Beats
@@ -80,6 +80,19 @@ class Transfer:
     def arm_names(self) -> tuple[str, ...]:
         sides = (f"{task}_{side}" for task in self.tasks for side in (SCRATCH, ELMO))
         return (*self.lm.arm_names(), *sides)
+
+    def pieces(self, context: Context) -> tuple[Piece, ...]:
+        (first, *_) = lm = self.lm.arm_names()
+        usual = context.seeds or self.seeds
+        return (
+            *self.lm.pieces(replace(context, seeds=self.lm.seeds)),
+            *(
+                Piece(arm, seed, after=first)
+                for arm in self.arm_names()
+                if arm not in lm
+                for seed in usual
+            ),
+        )
 
     def __call__(self, context: Context) -> Measured:
         arm = self.lm.arms[0]

@@ -71,6 +71,7 @@ def sampled_softmax() -> Claim:
         ),
         cost="5 minutes on a GPU that does nothing else; memory is not counted on a CPU",
         measure=TRAININGS,
+        alone=True,
     )
 
 

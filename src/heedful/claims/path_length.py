@@ -3,7 +3,16 @@
 from dataclasses import dataclass, replace
 
 from heedful.claims.arms import Arm, Budget, Small, Trainings
-from heedful.claims.base import Baseline, Claim, Context, Measured, Paper, Point, claims
+from heedful.claims.base import (
+    Baseline,
+    Claim,
+    Context,
+    Measured,
+    Paper,
+    Piece,
+    Point,
+    claims,
+)
 from heedful.claims.readings import Reading
 from heedful.claims.targets import AtLeast, Beats
 from heedful.claims.transformer import ATTENTION
@@ -51,6 +60,9 @@ class OverDistances:
 
     def arm_names(self) -> tuple[str, ...]:
         return self.trainings.arm_names()
+
+    def pieces(self, context: Context) -> tuple[Piece, ...]:
+        return self.trainings.pieces(context)
 
     def __call__(self, context: Context) -> Measured:
         measured = self.trainings(context)

@@ -4,6 +4,7 @@ import json
 import math
 import tempfile
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,15 @@ def reproduce(name: str, context: Context, out: Path = RESULTS) -> tuple[Record,
     path = (out / SMOKED if context.smoke else out) / f"{name}.json"
     write_record(path, made)
     return made, path
+
+
+def in_turn(
+    names: Iterable[str], context: Context, out: Path = RESULTS
+) -> Iterator[tuple[Record, Path]]:
+    """Measure claims one after the other."""
+    for name in names:
+        context.note(f"{name}, budget {context.budget}")
+        yield reproduce(name, context, out)
 
 
 def reproduce_part(name: str, context: Context) -> Measured:
@@ -112,16 +122,21 @@ def write_record(path: Path, made: Record) -> None:
         raise HeedfulError(f"could not write {path}: {error.strerror}") from error
 
 
+def read_record(path: Path) -> Any:
+    """What a file of the folder of records holds."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise HeedfulError(
+            f"{path} is not a record ({error}). Restore it, or measure it again"
+        ) from error
+
+
 def read_records(folder: Path) -> dict[str, Record]:
     """The records in a folder, by claim. Other JSON there (benchmarks) is not looked at."""
     found = {}
     for path in sorted(folder.glob("*.json")):
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise HeedfulError(
-                f"{path} is not a record ({error}). Restore it, or measure it again"
-            ) from error
+        content = read_record(path)
         if isinstance(content, dict) and "claim" in content:
             found[str(content["claim"])] = content
     return found

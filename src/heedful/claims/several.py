@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heedful.claims.arms import Trainings
-from heedful.claims.base import Context, Measured
+from heedful.claims.base import Context, Measured, Piece
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +15,9 @@ class Several:
 
     def arm_names(self) -> tuple[str, ...]:
         return tuple(name for part in self.parts for name in part.arm_names())
+
+    def pieces(self, context: Context) -> tuple[Piece, ...]:
+        return tuple(one for part in self.parts for one in part.pieces(context))
 
     def __call__(self, context: Context) -> Measured:
         return together([part(context) for part in self.parts])
