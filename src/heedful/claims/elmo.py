@@ -96,8 +96,9 @@ class Transfer:
 
     def __call__(self, context: Context) -> Measured:
         arm = self.lm.arms[0]
-        base = self.lm.train(arm, self.lm.seeds[0], context).path
-        found = [self.lm(replace(context, seeds=self.lm.seeds))]
+        anew = context.fresh and context.wants(arm.name)  # once, and not for a classifier's sake
+        base = self.lm.train(arm, self.lm.seeds[0], replace(context, fresh=anew)).path
+        found = [self.lm(replace(context, seeds=self.lm.seeds, fresh=False))]
         for name, task in self.tasks.items():
             found.append(self.trainings(name, task, RunFolder.open(base))(context))
         return together(found)
