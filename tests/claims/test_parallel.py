@@ -60,7 +60,7 @@ def together(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 def test_tasks_wait_for_those_before_them_and_for_room(task, spans) -> None:
     said: list[str] = []
-    wanted = [task("whole", "a", "b"), task("a", seconds=1), task("b", seconds=1), task("c")]
+    wanted = [task("whole", "a", "b"), task("a", seconds=2), task("b", seconds=2), task("c")]
     outcome = run(wanted, 2, said.append, PYTHON)
     assert outcome.done.keys() == {"whole", "a", "b", "c"} and not outcome.failed
     assert together(spans("a"), spans("b"))
