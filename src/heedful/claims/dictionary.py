@@ -27,18 +27,10 @@ class Dictionary:
 
     @classmethod
     def learnt(cls, pairs: Iterable[tuple[Words, Words]], common: int = COMMON) -> "Dictionary":
-        both = [(one, other) for one, other in pairs if one and other]
-        back = [(other, one) for one, other in both]
-        left_out = commonest(back, common), commonest(both, common)
-        there, here = (
-            {
-                (one, other): chance
-                for (one, other), chance in chances(way).items()
-                if one not in mine and other not in theirs
-            }
-            for way, mine, theirs in ((both, *left_out), (back, *left_out[::-1]))
-        )
-        return cls(there, here)
+        there = [(one, other) for one, other in pairs if one and other]
+        back = [(other, one) for one, other in there]
+        left_out = commonest(there, common), commonest(back, common)
+        return cls(without(chances(there), *left_out), without(chances(back), *left_out[::-1]))
 
     def links(self, source: Words, target: Words) -> tuple[tuple[int, int], ...]:
         """Words of a source and of its translation that mean each other, and stand there once."""
@@ -58,8 +50,17 @@ class Dictionary:
 
 
 def commonest(pairs: Iterable[tuple[Words, Words]], count: int) -> set[str]:
-    """The words of the second language that come most often."""
-    return {word for word, _ in Counter(w for _, said in pairs for w in said).most_common(count)}
+    """The words of the first language that come most often."""
+    return {word for word, _ in Counter(w for words, _ in pairs for w in words).most_common(count)}
+
+
+def without(known: Chances, words: set[str], others: set[str]) -> Chances:
+    """The same but for some words of either language."""
+    return {
+        (one, other): chance
+        for (one, other), chance in known.items()
+        if one not in words and other not in others
+    }
 
 
 def chances(pairs: Sequence[tuple[Words, Words]]) -> Chances:
@@ -89,6 +90,6 @@ def chances(pairs: Sequence[tuple[Words, Words]]) -> Chances:
         chance = seen / np.bincount(first, seen)[first]
     names = [list(known) for known in ids]
     return {
-        (names[0][kinds[i] // len(ids[1])], names[1][kinds[i] % len(ids[1])]): float(chance[i])
+        (names[0][first[i]], names[1][kinds[i] % len(ids[1])]): float(chance[i])
         for i in np.flatnonzero(chance >= LEAST)
     }

@@ -77,16 +77,14 @@ def tasks(names: Iterable[str], context: Context, options: Sequence[str], out: P
         claim = claims.get(name)()
         folder = context.runs / name
         told = ("reproduce", name, *options)
+        anew = ("--fresh",) if context.fresh else ()
         before: dict[str, list[str]] = {}  # of each arm, the names of its tasks
         measure = claim.measure
         pieces = measure.pieces(context) if isinstance(measure, InPieces) else ()
         for piece in () if claim.alone else pieces:
             task = Task(
                 name=f"{name}/{piece.arm}-seed{piece.seed}",
-                arguments=(
-                    *(*told, "--only", piece.arm, "--seeds", str(piece.seed)),
-                    *(("--fresh",) if context.fresh else ()),
-                ),
+                arguments=(*told, "--only", piece.arm, "--seeds", str(piece.seed), *anew),
                 log=folder / f"{piece.arm}-seed{piece.seed}.log",
                 after=tuple(before.get(piece.after, ())),
             )
@@ -95,10 +93,7 @@ def tasks(names: Iterable[str], context: Context, options: Sequence[str], out: P
         seeds = ("--seeds", ",".join(map(str, context.seeds))) if context.seeds else ()
         whole = Task(
             name=name,
-            arguments=(
-                *(*told, *seeds, "--out", str(out)),
-                *(("--fresh",) if context.fresh and not before else ()),
-            ),
+            arguments=(*told, *seeds, "--out", str(out), *(() if before else anew)),
             log=folder / "whole.log",
             after=tuple(one for each in before.values() for one in each),
             alone=claim.alone or not before,
@@ -115,7 +110,7 @@ def run(
 ) -> Outcome:
     """Do all tasks, so many at once. What has to wait for one that failed is not done."""
     outcome, running = Outcome(), dict[str, _Running]()
-    # What others were waited for comes first: a claim is soon measured, and then it is said.
+    # What had to wait comes first: with its arms trained, a claim is soon measured.
     order = sorted(wanted, key=lambda task: (task.alone, not task.after))
     try:
         while not outcome.has_all(wanted):
