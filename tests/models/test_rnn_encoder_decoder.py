@@ -13,6 +13,7 @@ from heedful.models.recurrent_lm import RecurrentLMConfig
 from heedful.models.rnn_encoder_decoder import RNNEncoderDecoderConfig, Seq2SeqConfig
 from heedful.nn.layout import line
 from heedful.nn.losses import Smoothing
+from heedful.nn.recurrent import Dropout
 from heedful.nn.states import Recalled
 from heedful.registry import presets
 
@@ -40,6 +41,16 @@ def test_only_the_last_state_goes_from_encoder_to_decoder(name: str) -> None:
     body, dim = subject.model.body, subject.preset.model.dim
     assert gradient_to_source(body, dim, cut=False) > 0
     assert gradient_to_source(body, dim, cut=True) == 0
+
+
+@pytest.mark.parametrize("config", [RNNEncoderDecoderConfig, Seq2SeqConfig])
+def test_one_mask_reaches_every_dropout(config: type[RNNEncoderDecoderConfig]) -> None:
+    for one_mask in (True, False):
+        model = build(
+            config(dim=8, hidden=8, dropout=0.5, one_mask=one_mask), SIZES, True, Smoothing()
+        )
+        found = [part.one_mask for part in model.modules() if isinstance(part, Dropout)]
+        assert len(found) >= 2 and set(found) == {one_mask}
 
 
 def test_one_network_that_reads_and_writes_is_a_language_model() -> None:

@@ -61,7 +61,7 @@ def alignment() -> Claim:
             AtLeast(f"{REAL}/links", 85.0),
             AtLeast(f"{REAL}/swaps", 50.0),
         ),
-        cost="2 trainings of one to two minutes on a GPU",
+        cost="2 small trainings: ten minutes each on one CPU core",
         measure=TRAININGS,
     )
 
@@ -163,8 +163,7 @@ TRAININGS = Trainings(
         Arm(
             name=REAL,
             problem="multi30k_de_en",
-            preset="rnn_search_multi30k",
-            settings={"model.bridge": "none"},
+            preset="rnn_search_demo",
             readings=(Reading(metrics=("bleu",), checkpoint="average"),),
         ),
     ),

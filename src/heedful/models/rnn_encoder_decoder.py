@@ -40,6 +40,7 @@ class RNNEncoderDecoderConfig(ModelConfig, kind="rnn_encoder_decoder"):
     hidden: int = 1000
     maxout: int = 500  # units of the last layer but one
     dropout: float = 0.0  # of embeddings, and of what is put out
+    one_mask: bool = False  # drop the same units at every step of a row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,14 +65,16 @@ class RNNEncoderDecoder(nn.Module):
     def __init__(self, config: RNNEncoderDecoderConfig) -> None:
         super().__init__()
         c = config
-        self.encoder = RecurrentEncoder(GRU(reset="before"), c.dim, c.hidden, 1, dropout=c.dropout)
+        self.encoder = RecurrentEncoder(
+            GRU(reset="before"), c.dim, c.hidden, 1, dropout=c.dropout, one_mask=c.one_mask
+        )
         self.to_summary = linear(c.hidden, c.hidden)  # V
         self.to_start = linear(c.hidden, c.hidden)  # V'
         # In the candidate the reset gate works on U'h + Cc, so that c is not simply an input.
         self.gates = GRUGates(c.dim + c.hidden, c.hidden)
         self.maxout = Maxout(2 * c.hidden + c.dim, c.maxout)
         self.to_out = linear(c.maxout, c.dim, bias=False)
-        self.dropout = Dropout(c.dropout)
+        self.dropout = Dropout(c.dropout, c.one_mask)
 
     def encode(self, x: Float[Tensor, "B L D"], at: Layout) -> Recalled:
         return self.encoder(x, at)
