@@ -42,7 +42,8 @@ class JsbChorales(Published, Music):
     """Bach's chorales, four voices at every sixteenth: 229 pieces, 76 and 77 to judge by."""
 
     piece: int = 1_025  # 256 sixteenths of four voices, and the end
-    copies: int = 8
+    transpose: int = 5
+    copies: int = 32
 
     @property
     def text(self) -> Text:
