@@ -15,6 +15,7 @@ from heedful.runs.folder import RunFolder
 from heedful.text.vocabulary import Vocabulary
 
 SCRATCH, ELMO = "scratch", "elmo"
+RATE = {"schedule.peak": 3e-4}  # slow, so that what was read before is not forgotten
 SIZES = {"problem.train_examples": 60, "problem.valid_examples": 4, "problem.test_examples": 4}
 TINY_LM = {"model.dim": 8, "model.hidden": 8, "batch.tokens": 256, "problem.text.size": 300}
 TINY_CLASSIFIER = {
@@ -107,7 +108,9 @@ class Transfer:
         """A task's two sides."""
         lm = base.config().preset.model
         assert isinstance(lm, ElmoConfig)
-        features = ElmoWords(dim=lm.dim, layers=lm.layers, hidden=lm.hidden, cell=lm.cell)
+        features = ElmoWords(
+            dim=lm.dim, layers=lm.layers, hidden=lm.hidden, cell=lm.cell, frozen=False
+        )
         vocabulary = {"problem.text": Vocabulary(path=str(base.vocabularies()["targets"]))}
         sides = {
             SCRATCH: ("text_classifier_base", {}),
@@ -122,7 +125,7 @@ class Transfer:
                     name=f"{name}_{side}",
                     problem=task.problem,
                     preset=preset,
-                    settings={**vocabulary, **task.settings, **settings},
+                    settings={**vocabulary, **RATE, **task.settings, **settings},
                     readings=(Reading(metrics=task.metrics, checkpoint="best"),),
                 )
                 for side, (preset, settings) in sides.items()

@@ -48,6 +48,7 @@ class Recorder:
                 self.moulds[kind] = mould, Recorded(lambda: self._learn(mould.batch()), self.pool)
             except RuntimeError as error:  # something in it waits for the device
                 self.unable = str(error).strip().splitlines()[0]
+                self.pool = torch.cuda.graph_pool_handle()  # the other is taken for recording still
                 return self._learn(part)
         mould, recorded = self.moulds[kind]
         mould.pour(part)

@@ -13,23 +13,25 @@ from heedful.nn.kernels.relative_tiles import (
     up,
     vectors,
 )
-from heedful.nn.kernels.tiles import numbers, product, put, seen, seen_by, tokens, visible
+from heedful.nn.kernels.tiles import common, numbers, product, put, seen, seen_by, tokens, visible
 
 
 @triton.jit
 @no_type_check
 def _heard(
-    dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
+    dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr, since, until,
     i, first, length, WIDTH: tl.constexpr, SCALE: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """One more tile of queries in the gradients."""
+    """One more tile of queries in the gradients. All keys are seen by those from `since` `until`."""
     dout = tokens(dout_ptr, i, length, dout_place, WIDTH, BLOCK, COLUMNS)
     level = numbers(level_ptr, i, length, 0.0, BLOCK)
     delta = numbers(delta_ptr, i, length, 0.0, BLOCK)
-    start, end = seen(seen_ptr, i, length, length, BLOCK, CAUSAL)
     score = (product(q, tl.trans(k), PRECISION) + bias) * SCALE
-    share = tl.where(visible(start, end, first, BLOCK), tl.exp2(score - level[:, None]), 0.0)
+    share = tl.exp2(score - level[:, None])
+    if (i < since) | (i + BLOCK > until):
+        start, end = seen(seen_ptr, i, length, length, BLOCK, CAUSAL)
+        share = tl.where(visible(start, end, first, BLOCK), share, 0.0)
     wanted = product(dout, tl.trans(v), PRECISION)
     slope = (share * (wanted - delta[:, None])).to(q.dtype)
     dv += product(tl.trans(share.to(dout.dtype)), dout, PRECISION)
@@ -60,8 +62,9 @@ def keys(
     q_ptr += row * q_row + head * q_head
     dout_ptr += row * dout_row + head * dout_head
 
-    since, until = seen_by(seen_by_ptr + row * length * 2, first, length, length, BLOCK, CAUSAL)
-    begin, stop = tl.min(since) // BLOCK * BLOCK, tl.max(until)
+    start, end = seen_by(seen_by_ptr + row * length * 2, first, length, length, BLOCK, CAUSAL)
+    since, until = common(start, end)
+    begin, stop = tl.min(start) // BLOCK * BLOCK, tl.max(end)
     # Before `near` these keys lie beyond the last vector, from `far` on behind the first.
     own = 0 if CLIPPED else 1
     near = between(up(first - BLOCK + 2 - (rows - 1 - back) - own, BLOCK), begin, up(stop, BLOCK))
@@ -78,7 +81,7 @@ def keys(
                 bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
             dk, dv = _heard(
                 dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
-                i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
+                since, until, i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
             )  # fmt: skip
     for i in range(near, far, BLOCK):
         q = tokens(q_ptr, i, length, q_place, WIDTH, BLOCK, COLUMNS)
@@ -88,7 +91,7 @@ def keys(
         high = product(q, tl.trans(ahead), PRECISION)
         dk, dv = _heard(
             dk, dv, k, v, q, by_key(low, high, BLOCK, TURNS), dout_ptr, dout_place, level_ptr,
-            delta_ptr, seen_ptr, i, first, length, WIDTH, SCALE,
+            delta_ptr, seen_ptr, since, until, i, first, length, WIDTH, SCALE,
             BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
     last = end_vector(table, 0, WIDTH, COLUMNS)
@@ -99,7 +102,7 @@ def keys(
             bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
         dk, dv = _heard(
             dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
-            i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
+            since, until, i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
     put(
         dk_ptr + row * dk_row + head * dk_head, dk * BY_SCALE, first, length, dk_place,
