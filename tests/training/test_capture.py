@@ -97,8 +97,7 @@ def test_what_cannot_be_recorded_stays_plain_and_is_said_once(monkeypatch) -> No
     preset = vary(presets.get("transformer_tiny")(), {"training.precision": "fp32"})
     model = build(preset.model, {"inputs": 9, "targets": 9}, True, preset.loss).train()
     step = TrainStep(model, preset, Processes(torch.device("cpu")))
-    step.recorder = recorder = capture.Recorder(step.learn, step.move, torch.device("cpu"))
-    monkeypatch.setattr(recorder, "move", step.move)
+    step.recorder = capture.Recorder(step.learn, step.move, torch.device("cpu"))
     said: list[str] = []
     take = Fitting(step, said.append)
     losses = [float(take(1 + n, [batch(0)]).sums[0]) for n in range(PLAIN + 3)]

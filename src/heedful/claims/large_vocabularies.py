@@ -25,7 +25,7 @@ FULL, REAL_FULL, REAL_SAMPLED = "full", "wikitext2_full", "wikitext2_sampled"
 SOFTMAXES: dict[str, dict[str, Any]] = {
     FULL: {},
     "sampled": {"loss": "sampled", "loss.samples": 4_096},
-    "buckets": {"loss": "buckets", "batch.words": 16_384},
+    "buckets": {"loss": "buckets", "batch.words": 32_768},
     "contrast": {"loss": "contrast", "loss.drawn": 4_096},
     "adaptive": {"loss": "adaptive", "loss.cutoffs": (4_000, 20_000)},
 }

@@ -9,6 +9,7 @@ is not recorded. N tokens, D model, V vocabulary.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -22,6 +23,7 @@ from heedful.nn.losses import Loss, Objective
 class Adaptive(Objective, kind="adaptive"):
     """Clusters of ever rarer words, each with vectors that are so many times narrower."""
 
+    waits: ClassVar[bool] = True
     cutoffs: tuple[int, ...] = (2_000, 10_000)  # the id that each cluster of rare words begins at
     narrower: float = 4.0
 

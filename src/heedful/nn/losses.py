@@ -27,6 +27,7 @@ class Objective(Choice):
     """
 
     kind: ClassVar[str] = "smoothing"
+    waits: ClassVar[bool] = False  # for the device, within a step, which is then not recorded
 
     @property
     def amount(self) -> float:

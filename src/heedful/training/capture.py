@@ -48,7 +48,6 @@ class Recorder:
                 self.moulds[kind] = mould, Recorded(lambda: self._learn(mould.batch()), self.pool)
             except RuntimeError as error:  # something in it waits for the device
                 self.unable = str(error).strip().splitlines()[0]
-                self.pool = torch.cuda.graph_pool_handle()  # the other is taken for recording still
                 return self._learn(part)
         mould, recorded = self.moulds[kind]
         mould.pour(part)
@@ -56,9 +55,9 @@ class Recorder:
 
     def move(self) -> Tensor:
         self.moves += 1
-        if self.moves <= PLAIN:
-            return self._move()
         if self.moved is None:
+            if self.unable or self.moves <= PLAIN:  # what failed may have left the pool recording
+                return self._move()
             self.moved = Recorded(self._move, self.pool)
         return self.moved()
 

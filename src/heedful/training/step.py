@@ -39,7 +39,7 @@ class TrainStep:
         self.begun = False
         self.sums = torch.zeros(3, dtype=torch.float64, device=ranks.device)
         rate_on_device(self.optimizer, ranks.device)
-        records = preset.training.capture and ranks.device.type == "cuda"
+        records = preset.training.capture and ranks.device.type == "cuda" and not preset.loss.waits
         self.recorder = Recorder(self.learn, self.move, ranks.device) if records else None
 
     def __call__(self, number: int, parts: list[Batch]) -> Outcome:

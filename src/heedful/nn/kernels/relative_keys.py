@@ -23,7 +23,7 @@ def _heard(
     i, first, length, WIDTH: tl.constexpr, SCALE: tl.constexpr,
     BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """One more tile of queries in the gradients. All keys are seen by those from `since` `until`."""
+    """One more tile of queries in the gradients. Queries from `since` `until` see all keys."""
     dout = tokens(dout_ptr, i, length, dout_place, WIDTH, BLOCK, COLUMNS)
     level = numbers(level_ptr, i, length, 0.0, BLOCK)
     delta = numbers(delta_ptr, i, length, 0.0, BLOCK)
