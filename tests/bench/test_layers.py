@@ -63,7 +63,9 @@ def measured(**changes: object) -> dict[str, Row]:
 
 def test_every_kernel_has_a_row_and_what_it_cannot_do_is_said() -> None:
     rows = measured()
-    assert {f"heedful {name}, 2 × 32" for name in KERNELS} | {"torch flash, 2 × 32"} <= set(rows)
+    peers = {f"{rival.title}, 2 × 32" for rival in attention.RIVALS}
+    assert {f"heedful {name}, 2 × 32" for name in KERNELS} | peers <= set(rows)
+    assert all(rows[peer].value for peer in peers)
     assert "does not train on a CPU" in rows["heedful blocks, 2 × 32"].note
     dense, fast = rows["heedful dense, 2 × 32"], rows["torch flash, 2 × 32"]
     assert dense.value and fast.value and dense.unit == "ms"

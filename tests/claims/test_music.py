@@ -7,12 +7,13 @@ import torch
 
 from heedful.claims.base import claims
 from heedful.claims.music import PRESETS
-from heedful.claims.music_listening import heard_again, nats
+from heedful.claims.music_listening import heard_again, nats, uncut
 from heedful.data.batch import Batch, pad
 from heedful.models.building import build
 from heedful.models.transformer import TransformerLMConfig
 from heedful.nn.losses import Smoothing
 from heedful.presets.relative import skewed
+from heedful.problems.music_chorales import JsbChorales
 from heedful.problems.music_motifs import Motifs
 from heedful.registry import presets
 from heedful.text.midi import Note
@@ -53,6 +54,17 @@ def test_nats_are_of_the_symbols_alone_and_the_end_takes_no_part() -> None:
         symbols = model.logits(batch)[..., RESERVED:].log_softmax(-1)
     wanted = (-symbols[[0, 0, 1], [0, 1, 0], [60, 300, 61]]).tolist()
     assert [*one, *other] == pytest.approx(wanted, rel=1e-5)
+
+
+def test_pieces_to_test_on_are_whole_and_longer_than_what_is_trained_on() -> None:
+    problem, length = uncut(JsbChorales(piece=17))
+    assert length == 16
+    assert [len(window) for window in problem.windows(range(40), whole=4)] == [40]
+    assert uncut(Motifs(length=96)) == (Motifs(length=96), 96)
+    measure = claims.get("music_long_pieces")().measure
+    for arm in measure.arms:
+        config = measure.config(arm, 1, smoke=False)
+        assert uncut(config.problem)[1] == config.preset.batch.limit - 1
 
 
 @pytest.mark.parametrize("data", ["jsb", "motifs"])

@@ -32,7 +32,7 @@ from heedful.nn.sight import Sight
 UNIT = "ms"
 COLUMNS = ("memory_gb", "times_flash", "time_exponent")
 FLASH = "torch flash"
-RIVALS = (Rival("flash", FLASH, "torch"),)
+RIVALS = (Rival("flash", FLASH, "torch"), Rival("torch", "torch, its own choice", "torch"))
 
 ROW = 1_024  # slots of a packed row
 
@@ -129,6 +129,15 @@ def flash(q: Tensor, k: Tensor, v: Tensor, sight: Sight) -> Tensor:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
+def own_choice(q: Tensor, k: Tensor, v: Tensor, sight: Sight) -> Tensor:
+    """PyTorch's attention by whichever of its kernels it takes here: on some GPUs one of cuDNN's,
+    which is faster than flash."""
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+BY_RIVAL: dict[str, Attend] = {"flash": flash, "torch": own_choice}
+
+
 def skewed(q: Tensor, k: Tensor, v: Tensor, sight: Sight, bias: Skew) -> Tensor:
     """Relative attention with all scores by distance written out, then skewed."""
     return KERNELS["fused"](q, k, v, sight, bias(q, sight.q, sight.k))
@@ -202,8 +211,8 @@ def _ways(m: Measuring) -> Iterator[tuple[str, Way]]:
         yield f"heedful {name}", kernel
     if NARROWEST <= m.shape.width <= WIDEST:
         yield from RELATIVELY.items()
-    if m.rivals:
-        yield FLASH, flash
+    for rival in m.rivals:
+        yield rival.title, BY_RIVAL[rival.name]
 
 
 def _row(

@@ -4,11 +4,12 @@ The relative arms are the presets `music_transformer_*`, whatever slot of attent
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from heedful.claims.arms import Arm, Budget, Small
 from heedful.claims.base import Baseline, Claim, Paper, claims
-from heedful.claims.music_listening import Continuing, Listening
+from heedful.claims.music_listening import Continuing, Lasting, Listening
 from heedful.claims.readings import Reading
 from heedful.claims.targets import AtMost, Beats
 from heedful.data.batching import Bucketed
@@ -77,6 +78,38 @@ def music_relative_attention() -> Claim:
         measure=Listening(
             arms=arms("jsb", "music_jsb_chorales", (VALID, TEST)),
             budget=Budget(steps=3_000),
+            small=Small(settings=SMALL, problem="music_motifs"),
+        ),
+    )
+
+
+@claims.register("music_long_pieces")
+def music_long_pieces() -> Claim:
+    """Bach's chorales, learnt three bars at a time, are guessed to their end by a Transformer that
+    hears distances, and only as far as it learnt by one that counts."""
+    return Claim(
+        name="music_long_pieces",
+        system="LSTM, Transformer with absolute and with relative positions",
+        paper=replace(
+            PAPER,
+            where="continuations of a motif",
+            figure="samples longer than what was trained on, to be heard and not counted",
+        ),
+        statement="With relative attention music goes on beyond the length that was trained on.",
+        task="music_jsb_chorales in windows of 192 notes, three bars; then whole pieces of the "
+        "test split: nats a note within and beyond that length",
+        targets=(
+            AtMost("relative/rise", 0.05),
+            Beats("absolute/rise", "relative/rise", by=0.1),
+        ),
+        baselines=(
+            Baseline(name="absolute positions", number="absolute/rise"),
+            Baseline(name="an LSTM", number="lstm/rise"),
+        ),
+        cost="nine small trainings: about an hour on two CPU cores, minutes on a GPU",
+        measure=Lasting(
+            arms=arms("motifs", "music_jsb_chorales", (VALID,), {"problem.piece": 193}),
+            budget=Budget(steps=2_000),
             small=Small(settings=SMALL, problem="music_motifs"),
         ),
     )

@@ -16,7 +16,8 @@ from heedful.data.preparation import prepare
 from heedful.decoding.composing import Composed, Composing, compose
 from heedful.distributed.processes import pick_device
 from heedful.models.base import Model, unlikeliness
-from heedful.problems.base import VALID
+from heedful.problems.base import TEST, VALID, Problem
+from heedful.problems.music import Music
 from heedful.problems.music_motifs import Motifs
 from heedful.runs.loading import Loaded, load_model
 from heedful.seeing.music import seen
@@ -29,6 +30,7 @@ HEARD = 4  # notes of a figure that is looked for again
 MELODIES = 100  # that nats are measured on
 PIECES = 24  # that are composed
 SECONDS = 40.0  # of a piece
+WHOLE = 1_000_000  # symbols that no piece has
 PAGE = "samples.html"
 
 
@@ -92,6 +94,38 @@ class Listening(Trainings):
         budget = config.preset.decode.batch_tokens
         batches = evaluation_batches(prepared.split(VALID), prepared.features, budget)
         return {"note_nll": float(np.concatenate(nats(loaded.model, batches, place)).mean())}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lasting(Listening):
+    """Trains arms on windows of music, and adds what they make of whole pieces of the test split:
+    `ARM/within` are nats a note in the second half of the trained length, `ARM/rise` is how much
+    more they are beyond it, in the pieces that are longer."""
+
+    def listened(self, arm: Arm, seed: int, context: Context) -> dict[str, float]:
+        loaded, place = _loaded(context, arm, seed)
+        config = loaded.config
+        problem, length = uncut(config.problem)
+        prepared = prepare(config.problem_name, problem, context.data, context.progress)
+        budget = config.preset.decode.batch_tokens
+        batches = evaluation_batches(prepared.split(TEST), prepared.features, budget)
+        lost = [row for row in nats(loaded.model, batches, place) if len(row) > length]
+        within = np.concatenate([row[length // 2 : length] for row in lost]).mean()
+        beyond = np.concatenate([row[length:] for row in lost]).mean()
+        return {
+            **super().listened(arm, seed, context),
+            "within": float(within),
+            "rise": float(beyond - within),
+        }
+
+
+def uncut(problem: Problem) -> tuple[Problem, int]:
+    """The same music with pieces to test on as long as they are, and how long those are that are
+    trained on."""
+    if isinstance(problem, Music):
+        return replace(problem, piece=WHOLE), problem.piece - 1
+    assert isinstance(problem, Motifs)
+    return problem, problem.length
 
 
 @dataclass(frozen=True, kw_only=True)

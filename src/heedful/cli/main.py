@@ -7,6 +7,7 @@ sacrebleu) is imported before a verb needs it, so `heedful --help` answers at on
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -101,6 +102,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments ask for; the exit status."""
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter is not an error
         getattr(stream, "reconfigure", lambda errors: None)(errors="backslashreplace")
+    # What PyTorch says of the first gradient on a GPU, and then does itself what it misses.
+    warnings.filterwarnings("ignore", "Attempting to run cuBLAS")
     command = application()
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
