@@ -157,7 +157,7 @@ def elmo_transfer() -> Claim:
         statement="Features of a language model in both directions improve a classifier, and let "
         "it learn from fewer labels.",
         task="glue_sst2 (also with 5 % of its labels) and glue_cola, tested on GLUE's dev; the "
-        "language model reads WikiText-2 and the training texts",
+        "language model reads WikiText-2 and the training texts, and learns on in the classifier",
         targets=(
             Beats("sst2_elmo/accuracy", "sst2_scratch/accuracy"),
             Beats("sst2_5_percent_elmo/accuracy", "sst2_5_percent_scratch/accuracy", by=1.5),

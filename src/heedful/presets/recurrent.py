@@ -163,6 +163,20 @@ def rnn_search_demo() -> Preset:
     )
 
 
+@presets.register("rnn_encoder_decoder_demo")
+def rnn_encoder_decoder_demo() -> Preset:
+    """Cho's model with 160 units, for little data: minutes on two CPU cores."""
+    model = RNNEncoderDecoderConfig(dim=128, hidden=160, maxout=128, tie="all", dropout=0.3)
+    return vary(rnn_search_demo(), {"model": model})
+
+
+@presets.register("lstm_seq2seq_demo")
+def lstm_seq2seq_demo() -> Preset:
+    """Sutskever's model with two LSTM layers of 128, for little data: minutes on two CPU cores."""
+    model = Seq2SeqConfig(dim=128, hidden=128, layers=2, tie="all", dropout=0.3)
+    return vary(rnn_search_demo(), {"model": model})
+
+
 @presets.register("luong_demo")
 def luong_demo() -> Preset:
     """Luong's model with an LSTM layer of 128, for little data: minutes on two CPU cores."""
