@@ -11,7 +11,7 @@ from heedful.nn.losses import Smoothing
 from heedful.presets.base import Decode
 from heedful.registry import presets
 from heedful.seeing.attention import look
-from heedful.seeing.links import beginnings, claimed, places, right, shares, word_weights
+from heedful.seeing.links import beginnings, both_ways, places, right, shares, word_weights
 from heedful.seeing.panels import panels
 from heedful.text.base import Tokenizer
 
@@ -55,12 +55,16 @@ def test_the_strongest_link_of_each_word_is_counted_once() -> None:
     assert right(weights, []) == (0, 0)
 
 
-def test_a_word_of_the_source_is_claimed_by_what_looks_at_it_most() -> None:
-    """The article looks at its noun more than at the article, which nobody else looks at."""
-    weights = np.array([[0.3, 0.6, 0.0], [0.02, 0.9, 0.0]])
-    assert right(weights, [(0, 0), (1, 1)]) == (1, 2)
-    assert right(claimed(weights), [(0, 0), (1, 1)]) == (2, 2)
-    np.testing.assert_allclose(claimed(weights).sum(0), [1, 1, 0])
+def test_both_ways_a_word_is_linked_to_what_is_its_own() -> None:
+    """The article looks at its noun more than at the article, which nobody else looks at; and the
+    full stop a little at a word that nobody else looks at."""
+    weights = np.array([[0.3, 0.6, 0.0, 0.0], [0.02, 0.9, 0.0, 0.0], [0.0, 0.3, 0.1, 0.6]])
+    true = [(0, 0), (1, 1), (3, 2)]
+    assert right(weights, true) == (2, 3)
+    assert right(both_ways(weights), true) == (3, 3)
+    shares = weights[:, 1] / weights[:, 1].sum()
+    np.testing.assert_allclose(both_ways(weights)[:, 1], weights[:, 1] * shares)
+    assert not both_ways(np.zeros((2, 3))).any()
 
 
 def test_a_word_begins_at_its_first_token() -> None:

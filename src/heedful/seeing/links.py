@@ -72,14 +72,15 @@ def places(tokens: Sequence[str], text: str) -> list[Span]:
     return found
 
 
-def claimed(weights: np.ndarray) -> np.ndarray:
-    """Of all that looks at a word of the source, the share of each word said, [Q, K].
+def both_ways(weights: np.ndarray) -> np.ndarray:
+    """How much each word said looks at each word read, times its share of all that looks at that.
 
-    An article looks at its noun for its gender, but the noun is claimed by the noun. So the largest
-    claim of a word says more often what it was made from than its largest weight does.
+    An article looks at its noun for its gender, but most of what looks at the noun is the noun. A
+    word that looks at nothing in particular has a large share of what nobody looks at. So where
+    both are large there is more often what a word was made from than where either is.
     """
     all_of_it = weights.sum(0, keepdims=True)
-    found: np.ndarray = weights / np.where(all_of_it > 0, all_of_it, 1.0)
+    found: np.ndarray = weights * weights / np.where(all_of_it > 0, all_of_it, 1.0)
     return found
 
 
