@@ -35,6 +35,10 @@ PAPER = Paper(
     where="Table 2",
     figure="0.417 nats a note with absolute positions, 0.357 with relative ones",
 )
+RISES = (
+    Baseline(name="absolute positions", number="absolute/rise"),
+    Baseline(name="an LSTM", number="lstm/rise"),
+)
 
 
 def arms(
@@ -102,10 +106,7 @@ def music_long_pieces() -> Claim:
             AtMost("relative/rise", 0.05),
             Beats("absolute/rise", "relative/rise", by=0.1),
         ),
-        baselines=(
-            Baseline(name="absolute positions", number="absolute/rise"),
-            Baseline(name="an LSTM", number="lstm/rise"),
-        ),
+        baselines=RISES,
         cost="three small trainings: a quarter of an hour on two CPU cores",
         measure=Lasting(
             arms=arms("motifs", "music_jsb_chorales", (VALID,), {"problem.piece": 193}),
@@ -134,10 +135,7 @@ def music_motif_continuation() -> Claim:
             Beats("absolute/heard_again", "lstm/heard_again"),
             Beats("relative/heard_again", "absolute/heard_again"),
         ),
-        baselines=(
-            Baseline(name="absolute positions", number="absolute/rise"),
-            Baseline(name="an LSTM", number="lstm/rise"),
-        ),
+        baselines=RISES,
         cost="nine small trainings: about an hour on two CPU cores, minutes on a GPU",
         measure=Continuing(
             arms=arms("motifs", "music_motifs", (TEST,), {"problem.interval": 0}),
