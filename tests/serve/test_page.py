@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -139,6 +140,28 @@ def test_a_token_is_asked_for_and_kept(page, serving: Serving, pairs) -> None:
         expect(page.locator("#entry")).to_be_hidden()
         page.fill("#text", pairs[0][0])
         expect(page.locator("#said")).to_have_text(pairs[0][1])
+
+
+def test_the_last_token_counts_whatever_is_answered_first(page, serving: Serving) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        wrong = route.request.headers.get("authorization") == "Bearer wrong"
+        held.append(route) if wrong else route.continue_()
+
+    with serving(token="a-secret") as server:
+        page.route("**/models", hold)
+        page.goto(server.url)
+        page.fill("#token", "wrong")
+        page.click("#enter")
+        page.fill("#token", "a-secret")
+        page.click("#enter")
+        expect(page.locator("#entry")).to_be_hidden()
+        (late,) = held
+        late.fulfill(status=401, json={"detail": "this server asks for a token"})
+        page.evaluate("fetch('health')")  # by then the page has had the other answer
+        expect(page.locator("#entry")).to_be_hidden()
+        expect(page.locator("#notice")).to_be_hidden()
 
 
 def test_the_api_is_described(opened) -> None:

@@ -18,6 +18,7 @@
   const $ = (id) => document.getElementById(id);
   const models = new Map();
   let running = null; // what can stop the decoding that is under way
+  let beginning = null; // what can stop the asking for models that is under way
   let latest = null; // the text and settings that are shown
   let typing = 0;
   let searching = 0;
@@ -95,8 +96,11 @@
 
   // ---- the models
 
+  // An earlier try that is still under way counts no more: it had another token, or none.
   async function begin() {
-    const found = await (await ask("models")).json();
+    if (beginning) beginning.abort();
+    beginning = new AbortController();
+    const found = await (await ask("models", undefined, beginning.signal)).json();
     const before = $("model").value;
     models.clear();
     $("model").replaceChildren();
