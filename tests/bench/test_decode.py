@@ -47,6 +47,13 @@ def test_others_say_the_same_ids_with_the_same_weights(learned: Path, data_folde
         assert over.value == pytest.approx((mine.value or 0) / (theirs.value or 1))
 
 
+def test_the_model_is_told_as_it_is(learned: Path, data_folder: Path) -> None:
+    little = Measuring(run=learned, beams=(1,), sentences=2, repeats=1, warmup=0, rivals=())
+    said = bench_decode(little, CPU, data_folder, lambda text: None).settings
+    model = RunFolder.open(learned).config().preset.model
+    assert said["model"]["dim"] == model.dim and said["model"]["kind"] == "transformer"
+
+
 def test_ours_says_what_was_learnt_in_both_precisions(learned: Path, data_folder: Path) -> None:
     rows = measured(learned, data_folder, precisions=("float32", "bfloat16"))
     assert list(rows) == [f"heedful {p}, beam {b}" for b in (3, 1) for p in room.PRECISIONS]

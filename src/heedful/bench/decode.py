@@ -23,6 +23,7 @@ from heedful.bench.entrants import Away, Engine, Entrant, Here, Ids, Out, Shown
 from heedful.bench.rivals import Rival
 from heedful.bench.table import Bench, Row, Tell, failure, gain
 from heedful.bench.timing import free, rates
+from heedful.config import to_json
 from heedful.data.batch import Batch, pad
 from heedful.data.preparation import Progress, prepare, silent
 from heedful.decoding.ready import make_ready
@@ -101,6 +102,7 @@ def bench_decode(
         "checkpoint": loaded.checkpoint,
         "problem": loaded.config.problem_name,
         "preset": loaded.config.preset_name,
+        "model": to_json(loaded.config.preset.model),  # a run may depart from its preset
         "vocabulary": loaded.tokenizers["targets"].size,
         "batch": m.batch,
         "sentences": sum(map(len, batches)),
