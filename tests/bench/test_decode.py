@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from heedful.bench import decode as room
 from heedful.bench.decode import RIVALS, Measuring, bench_decode, ours, stand_in
@@ -14,6 +15,7 @@ from heedful.bench.table import Row
 from heedful.errors import UsageError
 from heedful.runs.folder import RunFolder
 from heedful.runs.loading import load_model
+from heedful.text.specials import EOS
 
 from .conftest import BITS, CPU
 
@@ -80,8 +82,9 @@ def test_all_take_turns(
     rows = measured(
         learned, data_folder, rivals=RIVALS[1:], beams=(1,), batch=12, repeats=3, warmup=1
     )
-    # What ours should say is asked first; then all are warmed up, and then come the rounds.
-    assert "".join(heard) == "o" + "o" + "tt" + "ott" * 3
+    # Which outputs of ours end is asked first, then what they are; all are warmed up; then come
+    # the rounds.
+    assert "".join(heard) == "o" + "o" + "o" + "tt" + "ott" * 3
     assert all(row.value for row in rows.values())
 
 
@@ -129,15 +132,59 @@ def test_outputs_that_differ_are_seen(
     assert rows["Hugging Face generate float32, beam 1"].more["equal"] == pytest.approx(9 / 12)
 
 
-def test_an_output_without_end_is_compared_as_far_as_ours_may_go(
-    learned: Path, data_folder: Path
+def test_sentences_whose_outputs_do_not_end_are_left_out(
+    learned: Path, data_folder: Path, at_home: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = room.Table(
-        Measuring(run=learned), load_model(learned), [[[3, 1]], [[3, 4, 1]]], 9, learned, CPU, print
-    )
-    long = [7] * 20
-    assert table.equal([long, [8]], [long[: 2 + 4], [8]]) == 1.0
-    assert table.equal([long, [8]], [long[: 2 + 3], [8]]) == 0.5
+    """One with a beam of 3 only, another in bfloat16 only; and nobody is asked for them again."""
+    real, asked, endless = room.ours, [], {("float32", 3): 1, ("bfloat16", 1): 2}
+
+    def lingers(loaded, precision, extra, device):
+        engine = real(loaded, precision, extra, device)
+
+        def answer(sources, beam):
+            asked.extend(map(tuple, sources))
+            outputs = engine(sources, beam)
+            which = endless.pop((precision, beam), None)
+            if which is not None:  # of the first batch that is asked for
+                outputs[which] = [3] * (len(sources[which]) + extra)
+            return outputs
+
+        return answer
+
+    monkeypatch.setattr(room, "ours", lingers)
+    told: list[str] = []
+    usual = Measuring(run=learned, beams=(3, 1), batch=5, sentences=12, repeats=1, warmup=0)
+    both = replace(usual, rivals=(), precisions=("float32", "bfloat16"))
+    bench = bench_decode(both, CPU, data_folder, told.append)
+    assert (bench.settings["sentences"], bench.settings["left_out"]) == (10, 2)
+    assert told[0] == "left out: 2 sentences whose outputs do not end"
+    first = asked[:12]
+    ending = [first[0], *first[3:]]  # the longest first, and the second and third are gone
+    # Twice what ours should say, and a turn of each row: both beams, both precisions.
+    assert asked[4 * 12 :] == ending * (2 + 4)
+
+
+def test_a_run_whose_outputs_never_end_is_refused(
+    learned: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(loaded, precision, extra, device):
+        return lambda sources, beam: [[3] * (len(source) + extra) for source in sources]
+
+    monkeypatch.setattr(room, "ours", endless)
+    with pytest.raises(UsageError, match=r"none of the 12 outputs of bits ends in time"):
+        measured(learned, data_folder)
+
+
+def test_outputs_of_others_have_the_room_of_their_batch(learned: Path, tmp_path: Path) -> None:
+    """A longer sentence of another batch gives them no more."""
+    pytest.importorskip("transformers")
+    room.export(learned, "huggingface", tmp_path / "theirs", None)
+    weights = load_file(tmp_path / "theirs" / "model.safetensors")
+    weights["final_logits_bias"][:, EOS] = -1e9  # no output ends
+    save_file(weights, tmp_path / "theirs" / "model.safetensors", {"format": "pt"})
+    engine = room.generate(tmp_path / "theirs", "float32", 4, CPU)
+    assert [len(output) for output in engine([[3, 4, 4, 3, 1], [4, 1]], 1)] == [9, 9]
+    assert [len(output) for output in engine([[4, 1]], 1)] == [6]
 
 
 def test_who_is_not_installed_is_named_and_who_fails_loses_only_a_row(

@@ -3,16 +3,17 @@
 The weights are those of a run folder, exported for each library as `heedful export` does. Ids go
 in and ids come out: no tokenizer is timed. Sources are sorted by length and decoded in batches of a
 fixed number of sentences, the same for all. Without a length penalty all search for the same, so
-each row says which share of its outputs is, token for token, what ours are in float32. All take
-turns, round by round: where a machine is slower for a minute, it is so for all; and each library
-has a process of its own.
+each row says which share of its outputs is, token for token, what ours are in float32. Sentences
+whose outputs do not end are left out: who decodes a whole batch until its last output is done
+would be measured by them alone. All take turns, round by round: where a machine is slower for a
+minute, it is so for all; and each library has a process of its own.
 """
 
 import copy
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,11 +91,10 @@ def bench_decode(
     if device.type == "cpu":
         keep_freed()  # as a Translator does
     loaded = load_model(m.run, m.checkpoint)
-    batches = _batches(loaded.config, m, data, progress)
-    limit = max(len(s) for b in batches for s in b) + loaded.config.preset.decode.extra_length
+    sources = _sources(loaded.config, m, data, progress)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="heedful-bench-") as folder:
-        table = Table(m, loaded, batches, limit, Path(folder), device, tell)
+        table = Table(m, loaded, sources, Path(folder), device, tell).of_those_that_end()
         for beam in m.beams:
             rows += table.rows(beam)
     settings = {
@@ -105,16 +105,18 @@ def bench_decode(
         "model": to_json(loaded.config.preset.model),  # a run may depart from its preset
         "vocabulary": loaded.tokenizers["targets"].size,
         "batch": m.batch,
-        "sentences": sum(map(len, batches)),
-        "mean_source": sum(len(s) for b in batches for s in b) / sum(map(len, batches)),
+        "sentences": len(table.sources),
+        "left_out": len(sources) - len(table.sources),
+        "mean_source": sum(map(len, table.sources)) / len(table.sources),
         "repeats": m.repeats,
         "warmup": m.warmup,
     }
     notes = (
         "ids in, ids out; the same batches for all; no length penalty; the ends of outputs are "
         "counted; `equal` is the share of outputs that are what heedful's are in float32",
-        "outputs of ours may be as long as their source and some, others' as the longest of all: "
-        "where one does not end, it is compared as far as ours may go",
+        "sentences are left out where an output of ours, with any beam and precision, does not end "
+        "before it is longer than its source by what the preset allows; others' may become as long "
+        "as the longest of their batch may",
         "on a CPU decoding has malloc keep what is freed, here for all alike",
         "all take turns, each library in a process of its own",
     )
@@ -129,7 +131,8 @@ def stand_in(config: RunConfig, folder: Path, data: Path, device: torch.device, 
     return folder
 
 
-def _batches(config: RunConfig, m: Measuring, data: Path, progress: Progress) -> list[list[Ids]]:
+def _sources(config: RunConfig, m: Measuring, data: Path, progress: Progress) -> list[Ids]:
+    """Those of the test split, the longest first."""
     prepared = prepare(config.problem_name, config.problem, data, progress)
     if "inputs" not in prepared.features:
         raise UsageError(f"bench decode needs a source, and {config.problem_name} has none")
@@ -138,8 +141,7 @@ def _batches(config: RunConfig, m: Measuring, data: Path, progress: Progress) ->
     sources = [shards.example(i)["inputs"].tolist() for i in range(count)]
     if not sources:
         raise UsageError(f"the test split of {config.problem_name} is empty")
-    sources.sort(key=len, reverse=True)
-    return [sources[i : i + m.batch] for i in range(0, count, m.batch)]
+    return sorted(sources, key=len, reverse=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,15 +150,42 @@ class Table:
 
     m: Measuring
     loaded: Loaded
-    batches: list[list[Ids]]
-    limit: int  # of tokens of an output, where a library has one for all
+    sources: list[Ids]
     exported: Path
     device: torch.device
     tell: Tell
 
+    @property
+    def batches(self) -> list[list[Ids]]:
+        size = self.m.batch
+        return [self.sources[i : i + size] for i in range(0, len(self.sources), size)]
+
+    @property
+    def extra(self) -> int:
+        """How much longer than its source an output may be, the end of it counted."""
+        return self.loaded.config.preset.decode.extra_length
+
+    def of_those_that_end(self) -> "Table":
+        """The same without the sentences whose outputs of ours do not all end in time."""
+        ends = [True] * len(self.sources)
+        for precision in self.m.precisions:
+            for beam in self.m.beams:
+                said = self.said(precision, beam)
+                for i, output in enumerate(said or ()):
+                    ends[i] &= len(output) < len(self.sources[i]) + self.extra
+        if not any(ends):
+            raise UsageError(
+                f"none of the {len(ends)} outputs of {self.m.run.name} ends in time, so that only "
+                "their limit would be measured. Train it further, or name another run"
+            )
+        ending = [source for source, its in zip(self.sources, ends, strict=True) if its]
+        if len(ending) < len(ends):
+            self.tell(f"left out: {len(ends) - len(ending)} sentences whose outputs do not end")
+        return replace(self, sources=ending)
+
     def rows(self, beam: int) -> list[Row]:
         """Ours and all others with one beam, and how many times as fast ours is."""
-        wanted, entrants = self.wanted(beam), list(self.entrants(beam))
+        wanted, entrants = self.said("float32", beam), list(self.entrants(beam))
         for entrant in entrants:
             self.tell(entrant.name)
             entrant.warm_up(self.m.warmup)
@@ -189,15 +218,15 @@ class Table:
                 else:
                     yield Away(Here(name, precision, make, *same))
 
-    def wanted(self, beam: int) -> list[Ids] | None:
-        """What ours gives in float32; None where that fails, for the others may not."""
+    def said(self, precision: str, beam: int) -> list[Ids] | None:
+        """What ours gives; None where that fails, for the others may not."""
         reason = ""
         try:
-            engine = self.make_ours("float32")()
+            engine = self.make_ours(precision)()
             return [output for batch in self.batches for output in engine(batch, beam)]
         except Exception as error:
             reason = failure(error)
-        self.tell(f"no outputs of ours in float32 to compare with: {reason}")
+        self.tell(f"no outputs of ours in {precision} to go by: {reason}")
         free(self.device)
         return None
 
@@ -208,18 +237,17 @@ class Table:
         return self.m.precisions
 
     def make_ours(self, precision: str) -> Callable[[], Engine]:
-        extra = self.loaded.config.preset.decode.extra_length
-        return partial(ours, self.loaded, precision, extra, self.device)
+        return partial(ours, self.loaded, precision, self.extra, self.device)
 
     def make(self, rival: Rival, precision: str) -> Callable[[], Engine]:
         folder = self.exported / rival.name
         if not folder.exists():
             export(self.m.run, rival.name, folder, self.m.checkpoint)
         if rival.name == "huggingface":
-            return partial(generate, folder, precision, self.limit, self.device)
+            return partial(generate, folder, precision, self.extra, self.device)
         of_inputs, of_targets = (names(self.loaded.tokenizers[s]) for s in ("inputs", "targets"))
         of_ids = of_inputs, of_targets
-        return partial(translate, folder, of_ids, precision, self.limit, self.device)
+        return partial(translate, folder, of_ids, precision, self.extra, self.device)
 
     def row(self, entrant: Entrant, beam: int, wanted: Sequence[Ids] | None) -> Row:
         """What one has shown."""
@@ -231,20 +259,10 @@ class Table:
             "beam": beam,
             "precision": entrant.precision,
             "tokens": tokens,
-            "equal": None if wanted is None else self.equal(shown.said, wanted),
+            "equal": None if wanted is None else equal(shown.said, wanted),
             "peak_gb": shown.peak_gb,
         }
         return Row.of(entrant.name, UNIT, rates(tokens, shown.seconds), more)
-
-    def equal(self, said: Sequence[Ids], wanted: Sequence[Ids]) -> float:
-        """The share of outputs that are the same, as far as ours may go."""
-        sources = [source for batch in self.batches for source in batch]
-        extra = self.loaded.config.preset.decode.extra_length
-        same = [
-            output[: len(source) + extra] == ours
-            for source, output, ours in zip(sources, said, wanted, strict=True)
-        ]
-        return sum(same) / len(same)
 
     def gains(self, rows: Sequence[Row], beam: int) -> list[Row]:
         """Ours over each of the others in the same precision."""
@@ -259,6 +277,12 @@ class Table:
                 ]
                 found += gain(f"heedful over {rival.title}, {precision}, beam {beam}", pair)
         return found
+
+
+def equal(said: Sequence[Ids], wanted: Sequence[Ids]) -> float:
+    """The share of outputs that are the same, token for token."""
+    same = [output == ours for output, ours in zip(said, wanted, strict=True)]
+    return sum(same) / len(same)
 
 
 def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> Engine:
@@ -278,8 +302,9 @@ def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> En
     return engine
 
 
-def generate(folder: Path, precision: str, limit: int, device: torch.device) -> Engine:
-    """Hugging Face's `generate`, of an exported model."""
+def generate(folder: Path, precision: str, extra: int, device: torch.device) -> Engine:
+    """Hugging Face's `generate`, of an exported model; an output may be `extra` longer than the
+    longest source of its batch."""
     theirs = huggingface.library()
     with huggingface.quiet(theirs):
         loaded = theirs.AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True)
@@ -294,7 +319,7 @@ def generate(folder: Path, precision: str, limit: int, device: torch.device) -> 
                 attention_mask=(source != PAD).long(),
                 num_beams=beam,
                 do_sample=False,
-                max_new_tokens=limit,
+                max_new_tokens=source.shape[1] + extra,
                 **penalty,
             )
         return [_said(row[1:]) for row in ids.tolist()]  # after the start
@@ -306,7 +331,7 @@ def translate(
     folder: Path,
     of_ids: tuple[Sequence[str], Sequence[str]],
     kind: str,
-    limit: int,
+    extra: int,
     device: torch.device,
 ) -> Engine:
     """CTranslate2, of an exported model, whose inputs and targets have these names by their ids; as
@@ -329,7 +354,7 @@ def translate(
             [[of_inputs[i] for i in source[:-1]] for source in sources],
             beam_size=beam,
             length_penalty=0.0,
-            max_decoding_length=limit,
+            max_decoding_length=max(map(len, sources)) + extra,
         )
         return [[ids[token] for token in one.hypotheses[0]] for one in found]
 
