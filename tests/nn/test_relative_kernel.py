@@ -273,5 +273,5 @@ def _compared_on_a_gpu(kind: type, pattern: Pattern, width: int, dtype: torch.dt
     wanted = dense(*exact, sight, bias(exact[0], at, at)) * at.real[:, None, :, None]
     slopes = torch.autograd.grad(wanted, [*exact, bias.keys.rows], back.double())
     for one, other in zip(found, (wanted, *slopes), strict=True):
-        far = float((one.double() - other).norm() / other.norm())
+        far = ((one.double() - other).norm() / other.norm()).item()
         assert far < (2e-2 if dtype == torch.bfloat16 else 1e-4)

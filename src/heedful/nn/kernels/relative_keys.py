@@ -1,4 +1,8 @@
-"""Gradients of relative attention by keys and values, a program for each block of keys."""
+"""Gradients of relative attention by keys and values, a program for each block of keys.
+
+Queries are read by products alone, which go on while the next ones are loaded: what is read into
+registers too would be loaded into the place that the products still read.
+"""
 
 from typing import no_type_check
 
@@ -8,7 +12,6 @@ import triton.language as tl
 from heedful.nn.kernels.relative_tiles import (
     between,
     by_key,
-    end_vector,
     own_work,
     up,
     vectors,
@@ -42,15 +45,16 @@ def _heard(
 @triton.jit
 @no_type_check
 def keys(
-    q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, seen_by_ptr, level_ptr, delta_ptr, dout_ptr,
-    dk_ptr, dv_ptr,
+    q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, seen_by_ptr, level_ptr, delta_ptr, ends_ptr,
+    dout_ptr, dk_ptr, dv_ptr,
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
     dout_row, dout_head, dout_place, dk_row, dk_head, dk_place, dv_row, dv_head, dv_place,
     SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr, TURNS: tl.constexpr,
 ):  # fmt: skip
-    """dk and dv. Queries after the block are further and further ahead of it."""
+    """dk and dv. Queries after the block are further and further ahead of it; `ends` are their
+    scores with the vectors of the two ends, as the queries' pass has left them."""
     first, row, head = own_work(heads, BLOCK, False)
     line = (row * heads + head) * length
     table = table_ptr + head * rows * WIDTH
@@ -59,6 +63,7 @@ def keys(
     seen_ptr += row * length * 2
     level_ptr += line
     delta_ptr += line
+    ends_ptr += line
     q_ptr += row * q_row + head * q_head
     dout_ptr += row * dout_row + head * dout_head
 
@@ -73,12 +78,12 @@ def keys(
     dk = tl.zeros([BLOCK, COLUMNS], tl.float32)
     dv = tl.zeros([BLOCK, COLUMNS], tl.float32)
     if not CAUSAL:
-        last = end_vector(table, rows - 1, WIDTH, COLUMNS)
+        last_ptr = ends_ptr + tl.num_programs(0).to(tl.int64) * length
         for i in range(begin, near, BLOCK):
             q = tokens(q_ptr, i, length, q_place, WIDTH, BLOCK, COLUMNS)
             bias = tl.zeros([BLOCK, 1], tl.float32)
             if CLIPPED:
-                bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+                bias = numbers(last_ptr, i, length, 0.0, BLOCK)[:, None]
             dk, dv = _heard(
                 dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
                 since, until, i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,
@@ -94,12 +99,11 @@ def keys(
             delta_ptr, seen_ptr, since, until, i, first, length, WIDTH, SCALE,
             BLOCK, COLUMNS, CAUSAL, PRECISION,
         )  # fmt: skip
-    last = end_vector(table, 0, WIDTH, COLUMNS)
     for i in range(far, stop, BLOCK):
         q = tokens(q_ptr, i, length, q_place, WIDTH, BLOCK, COLUMNS)
         bias = tl.zeros([BLOCK, 1], tl.float32)
         if CLIPPED:
-            bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+            bias = numbers(ends_ptr, i, length, 0.0, BLOCK)[:, None]
         dk, dv = _heard(
             dk, dv, k, v, q, bias, dout_ptr, dout_place, level_ptr, delta_ptr, seen_ptr,
             since, until, i, first, length, WIDTH, SCALE, BLOCK, COLUMNS, CAUSAL, PRECISION,

@@ -110,15 +110,16 @@ def relative_backward(
     dq, dk, dv = beside(q), beside(k), beside(v)
     drows = torch.zeros(rows.shape, dtype=torch.float32, device=q.device)
     delta = torch.empty_like(level)
+    ends = level.new_empty(2 if clipped else 0, *level.shape)
     numbers = (_scale(q) / math.log(2), _scale(q), *_numbers(q, rows, back))
     tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries)[_grid(q, tiles)](
-        q, k, v, rows, seen, out, level, dout, dq, drows, delta,
+        q, k, v, rows, seen, out, level, dout, dq, drows, delta, ends,
         *strides(q, k, v, out, dout, dq), *numbers, **_constants(q, tiles, clipped, causal, turns),
     )  # fmt: skip
     tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys)[_grid(q, tiles)](
-        q, k, v, rows, seen, seen_by, level, delta, dout, dk, dv,
+        q, k, v, rows, seen, seen_by, level, delta, ends, dout, dk, dv,
         *strides(q, k, v, dout, dk, dv), *numbers, **_constants(q, tiles, clipped, causal, turns),
     )  # fmt: skip
     return dq, dk, dv, drows.to(rows.dtype)

@@ -49,14 +49,15 @@ def _add_end(
 @no_type_check
 def queries(
     q_ptr, k_ptr, v_ptr, table_ptr, seen_ptr, out_ptr, level_ptr, dout_ptr,
-    dq_ptr, dtable_ptr, delta_ptr,
+    dq_ptr, dtable_ptr, delta_ptr, ends_ptr,
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
     out_row, out_head, out_place, dout_row, dout_head, dout_place, dq_row, dq_head, dq_place,
     SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, length, rows, back,
     WIDTH: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, CLIPPED: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr, TURNS: tl.constexpr,
 ):  # fmt: skip
-    """dq, each program's share of dtable, and delta, which the keys' pass needs."""
+    """dq, each program's share of dtable; and delta, which the keys' pass needs, and each query's
+    score with the vectors of the two ends."""
     first, row, head = own_work(heads, BLOCK, CAUSAL)
     line = (row * heads + head) * length
     table = table_ptr + head * rows * WIDTH
@@ -89,7 +90,9 @@ def queries(
     bias = tl.zeros([BLOCK, 1], tl.float32)
     last = end_vector(table, 0, WIDTH, COLUMNS)
     if CLIPPED:
-        bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+        score = tl.sum(q.to(tl.float32) * last[None, :], 1)
+        tl.store(ends_ptr + line + at, score, mask=at < length)
+        bias = score[:, None]
     for j in range(begin, near, BLOCK):
         k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
         v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
@@ -140,7 +143,10 @@ def queries(
         sums = tl.zeros([BLOCK], tl.float32)
         last = end_vector(table, rows - 1, WIDTH, COLUMNS)
         if CLIPPED:
-            bias = tl.sum(q.to(tl.float32) * last[None, :], 1)[:, None]
+            score = tl.sum(q.to(tl.float32) * last[None, :], 1)
+            ends_ptr += tl.num_programs(0).to(tl.int64) * length
+            tl.store(ends_ptr + line + at, score, mask=at < length)
+            bias = score[:, None]
         for j in range(far, stop, BLOCK):
             k = tokens(k_ptr, j, length, k_place, WIDTH, BLOCK, COLUMNS)
             v = tokens(v_ptr, j, length, v_place, WIDTH, BLOCK, COLUMNS)
