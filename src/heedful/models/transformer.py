@@ -23,6 +23,7 @@ from heedful.nn.norm import LayerNorm
 from heedful.nn.patterns import Causal, Full, Pattern
 from heedful.nn.positions import parse_positions
 from heedful.nn.slate import Slate
+from heedful.nn.slices import in_slices
 from heedful.registry import models
 
 
@@ -138,7 +139,7 @@ class Transformer(nn.Module):
         self.longest = self.encoder.positions.longest
 
     def encode(self, x: Float[Tensor, "B L D"], at: Layout) -> Encoded:
-        return Encoded(self.encoder(x, at), at)
+        return Encoded(in_slices(self.encoder, x, at), at)
 
     def decode(
         self,
@@ -160,7 +161,7 @@ class TransformerEncoder(nn.Module):
         self.longest = self.encoder.positions.longest
 
     def encode(self, x: Float[Tensor, "B L D"], at: Layout) -> Encoded:
-        return Encoded(self.encoder(x, at), at)
+        return Encoded(in_slices(self.encoder, x, at), at)
 
 
 @models.register("transformer_lm")
