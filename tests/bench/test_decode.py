@@ -157,7 +157,7 @@ def test_sentences_whose_outputs_do_not_end_are_left_out(
     both = replace(usual, rivals=(), precisions=("float32", "bfloat16"))
     bench = bench_decode(both, CPU, data_folder, told.append)
     assert (bench.settings["sentences"], bench.settings["left_out"]) == (10, 2)
-    assert told[0] == "left out: 2 sentences whose outputs do not end"
+    assert told[0] == "left out: 2 of 12 sentences, whose outputs do not end"
     first = asked[:12]
     ending = [first[0], *first[3:]]  # the longest first, and the second and third are gone
     # Twice what ours should say, and a turn of each row: both beams, both precisions.

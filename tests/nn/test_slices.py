@@ -45,6 +45,7 @@ def seen(at: Layout, learns: bool = False) -> Sequence[tuple[int, ...]]:
 
 def test_rows_are_read_with_those_of_like_length() -> None:
     assert seen(ragged(LENGTHS)) == [(3, 16), (2, 10), (3, 4)]
+    assert seen(ragged([0, 16, 12, 12, 16, 0])) == [(2, 16), (2, 12)]  # of two there is nothing
 
 
 def test_rows_are_read_as_they_are_where_that_is_as_well_or_needed() -> None:

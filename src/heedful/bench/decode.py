@@ -180,7 +180,8 @@ class Table:
             )
         ending = [source for source, its in zip(self.sources, ends, strict=True) if its]
         if len(ending) < len(ends):
-            self.tell(f"left out: {len(ends) - len(ending)} sentences whose outputs do not end")
+            left = len(ends) - len(ending)
+            self.tell(f"left out: {left} of {len(ends)} sentences, whose outputs do not end")
         return replace(self, sources=ending)
 
     def rows(self, beam: int) -> list[Row]:
