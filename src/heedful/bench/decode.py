@@ -46,6 +46,10 @@ UNIT = "output tokens/s"
 REST = 0.5  # seconds before a turn: threads of whoever came before may still wait by spinning
 COLUMNS = ("equal", "tokens", "peak_gb")
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+NONE_ENDS = (
+    "no output ends in time, so all sentences are measured, and what is measured is their limit: "
+    "train the run further"
+)
 RIVALS = (
     Rival("huggingface", "Hugging Face generate", "transformers"),
     Rival("ctranslate2", "CTranslate2", "ctranslate2"),
@@ -94,7 +98,9 @@ def bench_decode(
     sources = _sources(loaded.config, m, data, progress)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="heedful-bench-") as folder:
-        table = Table(m, loaded, sources, Path(folder), device, tell).of_those_that_end()
+        table = Table(m, loaded, sources, Path(folder), device, tell)
+        ending = table.ending()
+        table = replace(table, sources=ending or sources)
         for beam in m.beams:
             rows += table.rows(beam)
     settings = {
@@ -119,6 +125,7 @@ def bench_decode(
         "as the longest of their batch may",
         "on a CPU decoding has malloc keep what is freed, here for all alike",
         "all take turns, each library in a process of its own",
+        *(() if ending else (NONE_ENDS,)),
     )
     return Bench(kind="decode", rows=tuple(rows), settings=settings, notes=notes)
 
@@ -165,24 +172,20 @@ class Table:
         """How much longer than its source an output may be, the end of it counted."""
         return self.loaded.config.preset.decode.extra_length
 
-    def of_those_that_end(self) -> "Table":
-        """The same without the sentences whose outputs of ours do not all end in time."""
+    def ending(self) -> list[Ids]:
+        """The sentences whose outputs of ours all end in time."""
         ends = [True] * len(self.sources)
         for precision in self.m.precisions:
             for beam in self.m.beams:
                 said = self.said(precision, beam)
                 for i, output in enumerate(said or ()):
                     ends[i] &= len(output) < len(self.sources[i]) + self.extra
-        if not any(ends):
-            raise UsageError(
-                f"none of the {len(ends)} outputs of {self.m.run.name} ends in time, so that only "
-                "their limit would be measured. Train it further, or name another run"
-            )
-        ending = [source for source, its in zip(self.sources, ends, strict=True) if its]
-        if len(ending) < len(ends):
-            left = len(ends) - len(ending)
+        left = ends.count(False)
+        if left == len(ends):
+            self.tell(NONE_ENDS)
+        elif left:
             self.tell(f"left out: {left} of {len(ends)} sentences, whose outputs do not end")
-        return replace(self, sources=ending)
+        return [source for source, its in zip(self.sources, ends, strict=True) if its]
 
     def rows(self, beam: int) -> list[Row]:
         """Ours and all others with one beam, and how many times as fast ours is."""
