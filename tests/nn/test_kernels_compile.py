@@ -115,13 +115,13 @@ def _compiled(kernel, tiles, kind: str, sizes: dict[str, object], folder: Path, 
     constants = {"WIDTH": 64, "COLUMNS": 64, "PRECISION": precision, **scales, **sizes}
     types = {name: _kind(name, kind, constants) for name in names}
     types |= {name: "fp64" for name in names if types[name] == "fp32"}  # in a compiled graph
-    whole = {  # as they are where heads are as wide: so it is loaded while products go on
+    sixteens = {  # multiples of 16, as a tensor's are: else nothing is loaded ahead
         (i,): [["tt.divisibility", 16]]
         for i, name in enumerate(names)
         if name.endswith(("_ptr", "_row", "_head", "_place"))
     }
     made = triton.compile(
-        ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=whole),
+        ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=sixteens),
         target=HOPPER,
         options={"num_warps": tiles.warps, "num_stages": tiles.stages},
     )
