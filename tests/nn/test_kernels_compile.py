@@ -11,7 +11,7 @@ triton = pytest.importorskip("triton", reason="Triton is for Linux")
 from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 
-from heedful.nn.kernels import spans_backward, spans_forward, spans_op  # noqa: E402
+from heedful.nn.kernels import gates, gates_steps, spans_backward, spans_forward, spans_op  # noqa: E402
 from heedful.nn.kernels.relative_forward import forward  # noqa: E402
 from heedful.nn.kernels.relative_keys import keys  # noqa: E402
 from heedful.nn.kernels.relative_op import TUNING  # noqa: E402
@@ -133,6 +133,16 @@ def _compiled(kernel, tiles, kind: str, sizes: dict[str, object], folder: Path, 
 STEP = {
     read: {"LENT": 1, "WIDTH": 64, "COLUMNS": 64, "BLOCK": 32, "TRACED": True},
     add_norm: {"WIDTH": 512, "COLUMNS": 512},
+    **{kernel: {"BLOCK": gates.BLOCK} for kernel in (gates_steps.reset, gates_steps.slopes_reset)},
+    **{
+        kernel: {"BLOCK": gates.BLOCK, "RENEW": True}
+        for kernel in (
+            gates_steps.after,
+            gates_steps.update,
+            gates_steps.slopes_after,
+            gates_steps.slopes_update,
+        )
+    },
 }
 STEP_WHOLE = {"segments_ptr": "*i64", "own_ptr": "*i64", "trace_ptr": "*i32", "place_ptr": "*i64"}
 
@@ -140,8 +150,12 @@ STEP_WHOLE = {"segments_ptr": "*i64", "own_ptr": "*i64", "trace_ptr": "*i32", "p
 @pytest.mark.parametrize("kind", ["bf16", "fp32"])
 @pytest.mark.parametrize(
     ("kernel", "more"),
-    [(read, {}), (read, {"TRACED": False, "LENT": 2}), (add_norm, {})],
-    ids=["traced", "source", "norm"],
+    [
+        (read, {}),
+        (read, {"TRACED": False, "LENT": 2}),
+        *((kernel, {}) for kernel in STEP if kernel is not read),
+    ],
+    ids=["traced", "source", *(kernel.fn.__name__ for kernel in STEP if kernel is not read)],
 )
 def test_step_kernels_compile(
     kernel, more, kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

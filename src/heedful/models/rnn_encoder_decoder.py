@@ -88,24 +88,20 @@ class RNNEncoderDecoder(nn.Module):
     ) -> Float[Tensor, "B L D"]:
         assert isinstance(source, Recalled)
         x = self.dropout(x)
-        (summary,) = memory["summary"].once(
-            lambda: (torch.tanh(self.to_summary(source.ends[-1][0])),)
-        )
+        summary, seen = memory["summary"].once(lambda: self.summed_up(source))
         start = memory.recall(lambda: spread((torch.tanh(self.to_start(summary)),), len(x)))
-        (context,) = of_tokens(spread((summary,), len(x)), at)
-        read, beside = self.split(x, context)
-        out, end = scan(self.gates, read, at, start, beside)
+        context, seen = of_tokens(spread((summary, seen), len(x)), at)
+        two = 2 * self.gates.dim
+        read = self.gates.project(x)
+        read = torch.cat([read[..., :two] + seen[..., :two], read[..., two:]], -1)
+        out, end = scan(self.gates, read, at, start, seen[..., two:])
         memory.keep(end)
         return self.to_out(self.dropout(self.maxout(torch.cat([out, x, context], 2))))
 
-    def split(self, x: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
-        """What the decoder's gates make of word and context, and the part of it that the reset gate
-        works on."""
-        gates, two = self.gates, 2 * self.gates.dim
-        made = gates.project(x)
-        seen = gates.project(context, begin=x.shape[2])
-        plain = torch.cat([made[..., :two] + seen[..., :two], made[..., two:]], -1)
-        return plain, seen[..., two:]
+    def summed_up(self, source: Recalled) -> tuple[Tensor, Tensor]:
+        """The context of each source, and what the decoder's gates make of it."""
+        summary = torch.tanh(self.to_summary(source.ends[-1][0]))
+        return summary, self.gates.project(summary, begin=self.gates.inside - self.gates.dim)
 
 
 @models.register("seq2seq_lstm")

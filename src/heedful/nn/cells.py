@@ -24,6 +24,7 @@ from torch.nn import functional as F
 
 from heedful.config import Choice
 from heedful.nn.initial import xavier
+from heedful.nn.sweep import sweep
 
 State = tuple[Tensor, ...]  # h of a GRU; h and c of an LSTM
 SHUT = 1e3  # added to a gate's argument this makes it 0 or 1 exactly, and its gradient 0
@@ -95,6 +96,13 @@ class Gates(nn.Module, ABC):
     @abstractmethod
     def step(self, gates: Float[Tensor, "B G"], state: State) -> State:
         """The next state, from what was read and the state before. The first of it is put out."""
+
+    def sweep(
+        self, gates: Float[Tensor, "B L G"], state: State, beside: Tensor | None
+    ) -> State | None:
+        """The states after each of these steps, [B, L, H] each, by an operation of our own; None
+        where there is none. `beside` is what else each step is given."""
+        return None
 
     @abstractmethod
     def run(
@@ -178,6 +186,16 @@ class GRUGates(Gates):
             r, z = torch.addmm(both, h, weight.t()).sigmoid().chunk(2, 1)
             n = torch.addmm(new, r * h, new_weight.t()).tanh()
         return (torch.lerp(n, h, z) if self.update == "keep" else torch.lerp(h, n, z),)
+
+    def sweep(
+        self, gates: Float[Tensor, "B L G"], state: State, beside: Tensor | None
+    ) -> State | None:
+        if gates.shape[1] == 1 or torch.compiler.is_compiling():
+            return None
+        inside: Tensor | None = self.bias_h
+        if inside is not None:
+            inside = inside.expand_as(gates[..., : self.dim]) if beside is None else inside + beside
+        return (sweep(gates, state[0], self.weight_h, inside, self.update == "renew"),)
 
     def run(
         self, x: Float[Tensor, "B L I"], state: State, real: Tensor | None

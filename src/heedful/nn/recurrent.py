@@ -1,7 +1,7 @@
 """Recurrent layers over rows of any layout: padded, packed, in pieces.
 
-Where a row holds one sequence a cell's own kernel computes all of its steps; where rows hold
-several, or the cell has no kernel, a plain scan does, which is also the reference. Packed sequences
+Where a row holds one sequence a cell's own kernel computes all of its steps, the library's or ours
+(sweep.py); where rows hold several a plain scan does, which is also the reference. Packed sequences
 begin each with a state of their own, and what is remembered at the end is kept for each.
 B batch, L length, D what is read, H what is remembered.
 """
@@ -100,6 +100,9 @@ def _steps(
     several = at.several
     begins = of_tokens(start, at) if several else ()
     state = of_rows(start, at) if not several else tuple(part[:, 0] for part in begins)
+    swept = None if several else gates.sweep(projected, state, beside)
+    if swept is not None:
+        return swept[0], swept
     new = at.segments[:, 1:] != at.segments[:, :-1]
     made: list[State] = []
     for t, gates_t in enumerate(projected.unbind(1)):
