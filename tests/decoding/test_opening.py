@@ -16,7 +16,7 @@ from heedful.decoding.beam import begin
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Hypothesis, RowError
 from heedful.decoding.recorded import Recorded
-from heedful.decoding.recorded_beam import Opening, Turns
+from heedful.decoding.recorded_beam import Opening, Passage, Turns
 from heedful.decoding.scores import ranked
 from heedful.decoding.search import decode
 from heedful.models.building import build
@@ -148,6 +148,38 @@ def test_a_file_is_recorded_once(monkeypatch: pytest.MonkeyPatch) -> None:
             batch = sources(rows, "cpu", rows, longest)
             decode(plain, batch, Decode(beam=2, extra_length=50), recorded=taped)
     assert made == []
+
+
+@pytest.mark.parametrize("device", ["cpu", GPU])
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("most", [1, 2, 32])
+def test_rows_that_stay_go_on_by_a_passage(
+    device: str, beam: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of one search after another, of which few tapes are kept or many."""
+    monkeypatch.setattr(room, "FEWEST", 1)
+    monkeypatch.setattr(room, "MOST", most)
+    plain, taken, call = model(device=device), [], Passage.__call__
+
+    def noted(self, memory, places) -> None:
+        taken.append(self)
+        call(self, memory, places)
+
+    monkeypatch.setattr(Passage, "__call__", noted)
+    taped, config = Recorded(plain), Decode(beam=beam, nbest=beam, extra_length=3)
+    for seed in range(4):
+        batch = Batch(
+            {"inputs": pad([[3 + seed, EOS]] * 13 + [[4 + seed] * n for n in (9, 70, 80)])}
+        )
+        one = decode(plain, batch.to(device), config)
+        other = decode(plain, batch.to(device), config, recorded=taped)
+        assert [[h.ids for h in row] for row in one] == [[h.ids for h in row] for row in other]
+    assert len(taken) >= 4
+    if most == 32:
+        assert len(set(map(id, taken))) == len(taped.passages) < len(taken)
+    if most > 1:  # a passage goes with either of its tapes
+        kept = set(map(id, taped.tapes.values()))
+        assert all({id(p.here), id(p.to)} <= kept for p in taped.passages.values())
 
 
 def test_an_opening_goes_with_its_tape(

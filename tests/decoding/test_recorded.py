@@ -10,7 +10,7 @@ from heedful.data.batch import Batch, pad
 from heedful.decoding import choosing, recorded_beam
 from heedful.decoding import recorded as room
 from heedful.decoding.protocol import RowError
-from heedful.decoding.recorded import Recorded, by_quarters
+from heedful.decoding.recorded import Recorded, by_quarters, source_room
 from heedful.decoding.search import decode
 from heedful.models.building import build
 from heedful.nn.kernels import step
@@ -231,3 +231,10 @@ def test_a_row_without_numbers_is_named_with_its_step(beam: int) -> None:
 )
 def test_rows_leave_by_quarters(done: str, stay: list[int] | None) -> None:
     assert by_quarters([sign == "x" for sign in done]) == stay
+
+
+def test_room_for_a_source_is_never_half_padding_and_of_few_sizes() -> None:
+    rooms = [source_room(length) for length in range(1, 1025)]
+    assert sorted(set(rooms))[:9] == [16, 32, 48, 64, 96, 128, 192, 256, 384]
+    assert all(length <= room < 2 * length for length, room in enumerate(rooms, 1) if length > 8)
+    assert len(set(rooms)) == 12

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -74,6 +76,5 @@ def pad(sequences: Sequence[Sequence[int]], length: int | None = None) -> Rows:
     """Sequences of ids as one padded set of rows, one sequence a row."""
     at = ragged([len(s) for s in sequences], length)
     ids = torch.zeros_like(at.positions)
-    for row, sequence in enumerate(sequences):
-        ids[row, : len(sequence)] = torch.as_tensor(sequence, dtype=torch.long)
+    ids[at.real] = torch.from_numpy(np.fromiter(chain.from_iterable(sequences), np.int64))
     return Rows(ids, at)

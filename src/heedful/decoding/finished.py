@@ -59,25 +59,27 @@ class Found:
     def hypotheses(self, count: int) -> list[list[Hypothesis]]:
         """Those of each of `count` rows, best first."""
         numbers = torch.cat(self._packed).cpu()[self._places]
-        room = (numbers.shape[2] - 3) // 2
-        lengths = numbers[:, :, -2]
+        each = numbers.shape[1]
+        numbers = numbers.flatten(0, 1)
+        room = (numbers.shape[1] - 3) // 2
+        lengths = numbers[:, -2]
         longest = int(lengths.max())
         columns = (
-            numbers[:, :, :longest],
-            numbers[:, :, room : room + longest].view(torch.float32),
-            numbers[:, :, -3].view(torch.float32),
+            numbers[:, :longest],
+            numbers[:, room : room + longest].view(torch.float32),
+            numbers[:, -3].view(torch.float32),
             lengths,
-            numbers[:, :, -1].bool(),
+            numbers[:, -1].bool(),
         )
         found: list[list[Hypothesis]] = [[] for _ in range(count)]
-        for row, *places in zip(self._rows, *(x.tolist() for x in columns), strict=True):
-            for ids, token_scores, score, length, ended in zip(*places, strict=True):
-                if score > NEVER:
-                    found[row].append(
-                        Hypothesis(
-                            tuple(ids[: length - ended]), score, tuple(token_scores[:length]), ended
-                        )
-                    )
+        rows = [row for row in self._rows for _ in range(each)]
+        for row, ids, token_scores, score, length, ended in zip(
+            rows, *(x.tolist() for x in columns), strict=True
+        ):
+            if score > NEVER:
+                said, scores = tuple(ids[: length - ended]), tuple(token_scores[:length])
+                found[row].append(Hypothesis(said, score, scores, ended))
+        for row in self._rows:
             if not found[row]:
                 raise RowError(
                     row,

@@ -25,7 +25,7 @@ from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate, lengths
 from heedful.nn.watching import Looker, watched
 
-SOURCE = 32  # room for a source is a whole number of these
+SOURCE = 16  # least room for a source
 OUTPUT = 64  # room for an output at first; when it is full there is twice as much
 WHOLE = 16  # sources in a batch are a whole number of these, where there are more
 FEWEST = 8  # rows, below which none leave
@@ -61,11 +61,13 @@ class Recorded:
         self._held = [held for part in modules for held in (part._parameters, part._buffers)]
         self._weights: list[tuple[int, torch.dtype]] = []  # where they were when it was recorded
         self.tapes: OrderedDict[Hashable, Any] = OrderedDict()
+        self.passages: dict[tuple[Hashable, Hashable], Any] = {}  # from one tape to another
         self.pool = torch.cuda.graph_pool_handle() if torch.cuda.is_available() else None
 
     def forget(self) -> None:
         """Give back the memory of all recordings."""
         self.tapes.clear()
+        self.passages.clear()
 
     @property
     def watched(self) -> bool:
@@ -114,7 +116,8 @@ class Recorded:
         if key not in self.tapes:
             self.tapes[key] = make()
             if len(self.tapes) > MOST:
-                self.tapes.popitem(last=False)
+                gone, _ = self.tapes.popitem(last=False)
+                self.passages = {ends: p for ends, p in self.passages.items() if gone not in ends}
         self.tapes.move_to_end(key)
         found: Recording = self.tapes[key]
         return found
@@ -173,13 +176,16 @@ class Playing(Memory):
 
     def move(self, slate: Slate) -> Tensor | None:
         """To a slate, if it is elsewhere. The order in which its rows are yet to be put, if any."""
-        order, chosen = self.order, self.chosen
-        self.order = self.chosen = None
         if self.held is slate:
+            order, self.order = self.order, None
             return order
-        slate.load(self.held, self.length, order, chosen)
-        self.held = slate
+        slate.load(self.held, self.length, self.order, self.chosen)
+        self.moved(slate)
         return None
+
+    def moved(self, slate: Slate) -> None:
+        """It is there now, and its rows are in order."""
+        self.held, self.order, self.chosen = slate, None, None
 
     def play(self, tape: "Tape", ids: Tensor) -> Tensor:
         """Take one more token on a tape."""
@@ -262,9 +268,16 @@ class Padding(NamedTuple):
 def padding(rows: Rows) -> Padding:
     """For these rows."""
     length = rows.ids.shape[1]
-    more = -length % SOURCE
-    filled = "padded" if more and rows.at.filled == "full" else rows.at.filled
-    return Padding(length + more, filled)
+    room = source_room(length)
+    filled = "padded" if room > length and rows.at.filled == "full" else rows.at.filled
+    return Padding(room, filled)
+
+
+def source_room(length: int) -> int:
+    """16, 32, 48, 64, 96, 128, 192, 256, …: never half of it is padding, and of few recordings
+    there is one for each."""
+    step = max(SOURCE, (1 << (length - 1).bit_length()) // 4)
+    return length + -length % step
 
 
 def roomier(rows: Rows) -> Rows:

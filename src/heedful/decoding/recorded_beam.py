@@ -1,13 +1,15 @@
 """Beam search on a GPU with whole turns recorded: a step of the model and all that is made of it.
 
 The search is that of beam.py, turn by turn. Several turns are replayed before anybody looks whether
-rows are done: a row that is done stays as it is. All that comes before them, from the source to the
-first token, is recorded too once a search of its shape has gone by. B rows, K growing hypotheses a
-row, T room.
+rows are done: a row that is done stays as it is. The last of them goes on while what was seen just
+before it is on its way, so that the GPU need not wait. All that comes before them, from the source
+to the first token, is recorded too once a search of its shape has gone by, and so is what is copied
+when rows leave. B rows, K growing hypotheses a row, T room.
 """
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,7 +20,7 @@ from heedful.decoding.choosing import Chooser, standing, trusted
 from heedful.decoding.finished import Found
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Hypothesis
-from heedful.decoding.recorded import Playing, Recorded, Take, by_quarters, padding
+from heedful.decoding.recorded import Playing, Recorded, Shape, Take, by_quarters, padding
 from heedful.decoding.scores import no_number
 from heedful.nn.layout import Layout
 from heedful.nn.memory import Memory
@@ -29,7 +31,13 @@ TURNS = 4  # between two looks
 ROOM = 64  # for tokens is a whole number of these
 NONE = -1  # the turn of a row that the model never failed
 
-Told = tuple[BeamState, Tensor, Tensor]  # the state, which rows are done, when it failed each
+
+class Told(NamedTuple):
+    """How a search stands after a turn."""
+
+    state: BeamState
+    done: Tensor  # [B] bool: the rows that are
+    failed: Tensor  # [B] int64: the turn in which the model failed each, or NONE
 
 
 def beam_search(
@@ -44,15 +52,17 @@ def beam_search(
     opening = _opening(recorded, key)
     if opening is None:
         memory, state = recorded.start(batch), begin(batch, limits, prefix, config, room)
-        state, done, failed = _plain(recorded, memory, state, config)
+        told = _plain(recorded, memory, state, config)
     else:
-        memory, (state, done, failed) = opening(batch, limits)
+        memory, told = opening(batch, limits)
+    look, tape = Look(told), None if opening is None else opening.tape
     while True:
-        done_now, failed_now = torch.stack([done.long(), failed]).tolist()
-        if max(failed_now) != NONE:
-            place = next(place for place, step in enumerate(failed_now) if step != NONE)
-            raise no_number(rows[place], failed_now[place])
-        kept = [] if all(done_now) else by_quarters(done_now)
+        state = told.state
+        done, failed = look.here()
+        if max(failed) != NONE:
+            place = next(place for place, step in enumerate(failed) if step != NONE)
+            raise no_number(rows[place], failed[place])
+        kept = [] if all(done) else by_quarters(done)
         places = None  # those of the rows that stay
         if kept is not None:
             found.add(state.finished, rows, kept)
@@ -65,12 +75,35 @@ def beam_search(
         growing = state.tokens.shape[1] < config.beam or not (recorded.steady and memory.is_regular)
         if growing or int(state.step) < prefix.longest:
             state = state if places is None else state.select(places)
-            state, done, failed = _plain(recorded, memory, state, config)
+            told = _plain(recorded, memory, state, config)
+            look = Look(told)
             continue
-        tape = _tape(recorded, memory, state, places, config)
+        before, tape = tape, _tape(recorded, memory, state, places, config)
         if key is not None and opening is None and state.step == 1 and places is None:
             tape.openings[key] = Opening(recorded, tape, batch, room)
-        state, done, failed = tape.play(memory, state, places)
+        if before is not None and before is not tape and places is not None:
+            _passage(recorded, before, tape)(memory, places)
+        elif before is not tape:
+            tape.load(memory, told, places)
+        told, look = tape.play(memory, int(state.step))
+
+
+class Look:
+    """Which rows are done and when the model failed each, as it stands; on its way from the device,
+    which goes on meanwhile."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = torch.stack([told.done.long(), told.failed]).to("cpu", non_blocking=True)
+        self._sent = torch.cuda.Event() if told.done.is_cuda else None
+        if self._sent is not None:
+            self._sent.record()
+
+    def here(self) -> tuple[list[bool], list[int]]:
+        """The two, once they are here."""
+        if self._sent is not None:
+            self._sent.synchronize()
+        done, failed = self._told.tolist()
+        return [row == 1 for row in done], failed
 
 
 def _plain(recorded: Recorded, memory: Playing, state: BeamState, config: Decode) -> Told:
@@ -80,7 +113,7 @@ def _plain(recorded: Recorded, memory: Playing, state: BeamState, config: Decode
     if before > 1 or parents.shape[1] > 1:
         places = torch.arange(len(parents), device=parents.device)
         memory.reorder(_rows(places, parents, before))
-    return state, done, torch.where(bad, step, NONE)
+    return Told(state, done, torch.where(bad, step, NONE))
 
 
 def _tape(
@@ -92,7 +125,21 @@ def _tape(
         rows = state if places is None else state.select(places)
         return Turns(recorded, memory, rows, config)
 
-    return recorded.tape((memory.shape(TURNS), state.growing.ids.shape[2], config), make)
+    return recorded.tape(_key(memory.shape(TURNS), state, config), make)
+
+
+def _key(shape: Shape, state: BeamState, config: Decode) -> Hashable:
+    """What searches have in common whose turns one tape holds."""
+    return shape, state.growing.ids.shape[2], config
+
+
+def _passage(recorded: Recorded, here: "Turns", to: "Turns") -> "Passage":
+    """The one from here to there."""
+    ends = here.key, to.key
+    if ends not in recorded.passages:
+        recorded.passages[ends] = Passage(here, to)
+    found: Passage = recorded.passages[ends]
+    return found
 
 
 class Turns:
@@ -102,6 +149,7 @@ class Turns:
         self, recorded: Recorded, memory: Playing, state: BeamState, config: Decode
     ) -> None:
         shape, device = memory.shape(TURNS), state.limits.device
+        self.key = _key(shape, state, config)
         self.recorded, self.model, self.config = recorded, recorded.model, config
         self.slate = recorded.slate(memory.held, shape)
         self.state = standing(state)
@@ -113,30 +161,30 @@ class Turns:
         self.take = Take(self.turn, device, recorded.pool)
         self.openings: dict[Hashable, Opening] = {}
 
-    def play(self, memory: Playing, state: BeamState, places: Tensor | None) -> Told:
-        """So many turns, from where a search is, of the rows at these places; None is for all. What
-        is told is overwritten by the next."""
-        if memory.held is not self.slate:
-            self.load(memory, state, places)
-        for _ in range(TURNS):
+    def play(self, memory: Playing, step: int) -> tuple[Told, Look]:
+        """So many turns, after so many tokens. What is told is overwritten by the next. The look is
+        from before the last turn."""
+        for _ in range(TURNS - 1):
             self.take()
+        look = Look(self.told(0))
+        self.take()
         memory.length += TURNS
-        return self.told(int(state.step) + TURNS)
+        return self.told(step + TURNS), look
 
-    def load(self, memory: Playing, state: BeamState, places: Tensor | None = None) -> None:
-        """Go on from where a search is."""
+    def load(self, memory: Playing, told: Told, places: Tensor | None = None) -> None:
+        """Go on from where a search is, with its rows at these places; None is for all."""
         memory.move(self.slate)
-        pour(replace(state, step=0), replace(self.state, step=0), places)
-        assert isinstance(self.state.step, Tensor)
-        if isinstance(state.step, Tensor):
-            self.state.step.copy_(state.step)
+        pour((replace(told.state, step=0), *told[1:]), (*self.told(0),), places)
+        step, mine = told.state.step, self.state.step
+        assert isinstance(mine, Tensor)
+        if isinstance(step, Tensor):
+            mine.copy_(step)
         else:
-            self.state.step.fill_(state.step)
-        self.failed.fill_(NONE)
+            mine.fill_(step)
 
     def told(self, step: int) -> Told:
         """How things stand after so many tokens."""
-        return replace(self.state, step=step), self.done, self.failed
+        return Told(replace(self.state, step=step), self.done, self.failed)
 
     def turn(self) -> None:
         self.slate.forget()
@@ -151,6 +199,31 @@ class Turns:
             self.order.copy_(_rows(self.places, parents, self.config.beam))
             pour(state, self.state)
         self.slate.advance(self.order if self.config.beam > 1 else None)
+
+
+class Passage:
+    """Some rows of a tape go on on a smaller one: all that is copied for it."""
+
+    def __init__(self, here: Turns, to: Turns) -> None:
+        self.here, self.to = here, to
+        self.places = torch.zeros_like(to.places)
+        self.take = Take(self.work, to.places.device, to.recorded.pool)
+
+    def __call__(self, memory: Playing, places: Tensor) -> None:
+        """For a search that remembers this, and its rows at these places."""
+        self.places.copy_(places)
+        self.take()
+        memory.moved(self.to.slate)
+
+    def work(self) -> None:
+        here, to = self.here, self.to
+        beams = torch.arange(to.config.beam, device=self.places.device)
+        # All that there is room for: how much of it is written is known on the device alone.
+        to.slate.load(here.slate, here.slate.length, _rows(self.places, beams), self.places)
+        to.slate.place.copy_(here.slate.place)
+        pour((*here.told(0),), (*to.told(0),), self.places)
+        assert isinstance(here.state.step, Tensor) and isinstance(to.state.step, Tensor)
+        to.state.step.copy_(here.state.step)
 
 
 class Opening:
@@ -198,12 +271,10 @@ class Opening:
         config, tape = self.tape.config, self.tape
         memory = self.playing(self.recorded.model.start(batch))
         state = replace(begin(batch, self.limits, self.prefix, config, self.room), step=self.step)
-        state, done, failed = _plain(self.recorded, memory, state, config)
+        told = _plain(self.recorded, memory, state, config)
         memory.shape(TURNS)
-        tape.load(memory, state)
+        tape.load(memory, told)
         self.length = memory.length
-        tape.done.copy_(done)
-        tape.failed.copy_(failed)
 
 
 def _shape(recorded: Recorded, batch: Batch, room: int, config: Decode) -> Hashable | None:
