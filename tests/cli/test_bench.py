@@ -5,6 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from heedful.bench import decode
+from heedful.bench.decode import Measuring
+from heedful.bench.table import Bench
+from heedful.cli import bench
+from heedful.distributed import processes
 
 from .conftest import Heedful
 
@@ -98,6 +105,23 @@ def test_a_run_is_decoded(heedful: Heedful, tiny_run: Path, monkeypatch) -> None
     assert (said["settings"]["sentences"], said["settings"]["run"]) == (6, tiny_run.name)
     assert "transformers" not in said["versions"]
     assert f"CTranslate2: {missing}\n" in answer.err
+
+
+@pytest.mark.parametrize(("place", "rounds"), [("cpu", 1), ("cuda", 4)])
+def test_what_is_recorded_on_a_gpu_is_recorded_before_it_is_measured(
+    heedful: Heedful, tiny_run: Path, monkeypatch, place: str, rounds: int
+) -> None:
+    asked: list[Measuring] = []
+
+    def measure(measuring: Measuring, *_) -> Bench:
+        asked.append(measuring)
+        return Bench(kind="decode", rows=(), settings={}, notes=())
+
+    monkeypatch.setattr(processes, "pick_device", lambda name: torch.device(place))
+    monkeypatch.setattr(decode, "bench_decode", measure)
+    monkeypatch.setattr(bench, "told", lambda *_: None)
+    assert heedful("bench", "decode", tiny_run).status == 0
+    assert [measuring.warmup for measuring in asked] == [rounds]
 
 
 def test_without_a_run_a_stand_in_is_decoded(heedful: Heedful) -> None:

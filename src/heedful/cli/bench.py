@@ -241,7 +241,7 @@ def bench_decode(
             batch=batch or (256 if large else 32),
             sentences=sentences or (1_024 if large else 128),
             repeats=repeats or 5,
-            warmup=1 if warmup is None else warmup,
+            warmup=defaults.often(here).warmup if warmup is None else warmup,
         )
         made = room.bench_decode(measuring, here, Path(data), note, progress)
     progress.end()
