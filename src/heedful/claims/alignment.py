@@ -52,11 +52,11 @@ def alignment() -> Claim:
         "their order is another.",
         task="Luong's model on translate_demo_en_fr against the grammar's own alignment; the "
         "translations of Bahdanau's of multi30k_de_en, test 2016, against words that mean each "
-        "other by a dictionary learnt from the training texts alone (IBM's Model 1). A word is linked to the source word that "
-        "its first piece looks at most, or (both ways) to that where this weight, times its share "
-        "of all that looks at that word, is largest. Two words that changed their order are seen "
-        "to (swaps) where they are linked to words in that order, which reading on from word to "
-        "word never does",
+        "other by a dictionary learnt from the training texts alone (IBM's Model 1). A word is "
+        "linked to the source word that its first piece looks at most, or (both ways) to that "
+        "where this weight, times its share of all that looks at that word, is largest. Two "
+        "words that changed their order are seen to (swaps) where they are linked to words in "
+        "that order, which reading on from word to word never does",
         targets=(
             AtLeast(f"{DEMO}/links", 95.0),
             AtLeast(f"{REAL}/links", 85.0),
