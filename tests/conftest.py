@@ -4,6 +4,7 @@ shapes in signatures checked on every call."""
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 hypothesis.settings.register_profile("heedful", derandomize=True, deadline=None, max_examples=50)
 hypothesis.settings.load_profile("heedful")
 torch.set_num_threads(1)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # those started here hear it again
 
 
 @pytest.fixture(autouse=True)
