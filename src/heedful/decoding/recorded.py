@@ -274,8 +274,8 @@ def padding(rows: Rows) -> Padding:
 
 
 def source_room(length: int) -> int:
-    """16, 32, 48, 64, 96, 128, 192, 256, …: never half of it is padding, and of few recordings
-    there is one for each."""
+    """16, 32, 48, 64, 96, 128, 192, 256, …: from 9 tokens on less than half of it is padding, and
+    there are few of these to be recorded."""
     step = max(SOURCE, (1 << (length - 1).bit_length()) // 4)
     return length + -length % step
 
