@@ -187,7 +187,7 @@ def test_what_is_watched_is_what_was_computed_and_the_kernel_comes_back() -> Non
     ((_, weights),) = seen.weights
     torch.testing.assert_close(weights.sum(-1), torch.ones(1, 2, 4))
     assert weights[0, :, 0, 1:].abs().max() == 0
-    _, _, v = attention.split(x)
+    _, _, v = attention.apart(attention.projected(x))
     read = torch.einsum("bhqk,bhke->bqhe", weights, v).flatten(2)
     torch.testing.assert_close(attention.to_out(read), plain)
 

@@ -105,3 +105,72 @@ def test_low_scores_on_a_cpu_give_what_wide_ones_would() -> None:
     ):
         assert one.dtype is torch.float32
         assert (one - other).norm().item() / other.norm().item() < 0.01
+
+
+INTERPRETED = """
+import torch
+from heedful.nn import projected as module
+from heedful.nn.kernels import softmax_slopes as kernel
+from heedful.nn.kernels.softmax_slopes import softmax_slopes
+
+torch.manual_seed(0)
+for tokens, labels, block, dtype in [
+    (5, 11, 4_096, torch.float32),
+    (3, 100, 16, torch.float32),  # several blocks, the last one not full
+    (4, 64, 64, torch.float32),
+    (6, 300, 128, torch.bfloat16),
+]:
+    kernel.BLOCK = block
+    scores, true = (torch.randn(tokens, labels) * 20).to(dtype), torch.randint(labels, (tokens,))
+    scores[0, 1:] = -torch.inf  # one label is all there is
+    true[0] = 0
+    slope, likely, norm = softmax_slopes(scores, true, -0.9)
+    exact = scores.double().log_softmax(-1)
+    wanted = exact.exp() - 0.9 * torch.nn.functional.one_hot(true, labels)
+    near = 1e-2 if dtype == torch.bfloat16 else 1e-5
+    torch.testing.assert_close(slope.double(), wanted, atol=near, rtol=near)
+    torch.testing.assert_close(likely.double(), exact.gather(1, true[:, None])[:, 0], **NEAR)
+    torch.testing.assert_close(norm.double(), scores.double().logsumexp(-1), **NEAR)
+""".replace("**NEAR", "atol=1e-4, rtol=1e-5")
+
+
+def test_its_kernel_gives_the_softmax_and_its_gradient(by_kernels) -> None:
+    by_kernels(INTERPRETED)
+
+
+def test_chunks_are_whole_tiles_where_they_are_larger(monkeypatch) -> None:
+    monkeypatch.setattr(module, "CHUNK", 2**27)
+    assert module.chunk(32_000) == 4_096
+    assert module.chunk(2**27) == module.chunk(2**30) == 1
+    assert module.chunk(2**20) == 128
+
+
+ON_A_GPU = """
+import torch
+from heedful.nn import projected as module
+from heedful.nn.losses import Smoothing
+
+module.CHUNK = 512 * 7_998
+torch.manual_seed(0)
+for dtype, how in [(d, h) for d in (torch.float32, torch.bfloat16) for h in ("plain", "compiled")]:
+    x, weight = (
+        (torch.randn(n, 64, device="cuda") / 2).to(dtype).requires_grad_() for n in (1_300, 7_998)
+    )
+    targets, real = torch.randint(7_998, (1_300,)).cuda(), (torch.rand(1_300) > 0.1).cuda()
+    compiled = torch.compile(module.projected, fullgraph=True)
+    way = compiled if how == "compiled" else module.projected
+    loss = way(Smoothing(), x, weight, targets, real)
+    found = [loss.sum, loss.nll, *torch.autograd.grad(loss.sum, (x, weight))]
+    exact = [t.detach().double().requires_grad_() for t in (x, weight)]
+    plain = Smoothing()(exact[0] @ exact[1].T, targets, real)
+    wanted = [plain.sum, plain.nll, *torch.autograd.grad(plain.sum, exact)]
+    for one, other in zip(found, wanted, strict=True):
+        one, other = one.detach().double(), other.detach()
+        far = float((one - other).norm() / other.norm())
+        assert far < (1e-2 if dtype == torch.bfloat16 else 1e-3), (dtype, how, far)
+"""
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu_it_gives_the_same(by_kernels) -> None:
+    by_kernels(ON_A_GPU, "cuda")

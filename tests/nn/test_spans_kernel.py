@@ -14,7 +14,8 @@ from heedful.nn.sight import Sight
 INTERPRETED = """
 import torch
 from torch.utils.checkpoint import checkpoint
-from heedful.nn.attention import Attention, AttentionConfig
+from heedful.nn.attention import Attention, AttentionConfig, Encoded
+from heedful.nn.kernels import spans_op
 from heedful.nn.kernels.choice import Auto
 from heedful.nn.kernels.dense import dense
 from heedful.nn.kernels.spanned import spanned
@@ -124,6 +125,30 @@ with torch.no_grad():
     for at, chosen in ((packed(5, 30, 2, 20, length=70), True), (line(70), False), (apart, False)):
         near(part(x, at)[at.real], plain(x, at)[at.real])
         assert (at.seen["sights"][0]._spans is not None) == chosen
+
+# Queries, keys and values stay together as they were projected, and so do their gradients.
+others = packed(9, 3, 40, 1, length=66)
+for reads in (False, True):
+    torch.manual_seed(0)
+    part = Attention(64, 2, pattern=Full() if reads else Causal(), reads=reads)
+    plain = Attention(
+        64, 2, pattern=part.pattern, reads=reads, config=AttentionConfig(kernel="dense")
+    )
+    plain.load_state_dict(part.state_dict())
+    given = x.clone().requires_grad_(), torch.randn(1, 66, 64, requires_grad=True)
+    found = []
+    for one in (part, plain):
+        at, sides = packed(5, 30, 2, 20, length=70), []
+        source = Encoded(given[1], others) if reads else None
+        together = spans_op.attend
+        spans_op.attend = lambda them, *more: sides.append(len(them)) or together(them, *more)
+        out = one(given[0], at, source) * at.real[..., None]
+        spans_op.attend = together
+        assert sides == ([2 if reads else 1] if one is part else [])
+        wanted = [*given[: 1 + reads], *one.parameters()]
+        found.append([out, *torch.autograd.grad(out.square().sum(), wanted)])
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-3)
 """
 
 ON_A_GPU = """
@@ -261,5 +286,6 @@ def _compared(sight: Sight, width: int, dtype: torch.dtype) -> None:
     slopes = torch.autograd.grad(wanted, exact, back.double() * real)
     hidden = [real, real, *[sight.k.real[:, None, :, None]] * 2]
     for one, other, there in zip(found, (wanted, *slopes), hidden, strict=True):
-        far = float(((one.double() - other) * there).norm() / (other * there).norm())
+        one, other = one.detach().double() * there, other.detach() * there
+        far = float((one - other).norm() / other.norm())
         assert far < (2e-2 if dtype == torch.bfloat16 else 1e-4)

@@ -22,6 +22,7 @@ from heedful.nn.attention import Attention, attentions
 from heedful.nn.kernels.step import in_a_line, say_slower, trusted
 from heedful.nn.layout import Filling, Layout
 from heedful.nn.memory import Memory
+from heedful.nn.recording import recording
 from heedful.nn.slate import Slate, lengths
 from heedful.nn.watching import Looker, watched
 
@@ -242,7 +243,7 @@ class Take:
         if self.graph is None:
             graph = torch.cuda.CUDAGraph()
             try:
-                with torch.cuda.graph(graph, pool=self.pool):
+                with recording(graph, self.pool):
                     self.result = self.work()
             except RuntimeError as error:  # it cannot be recorded: then it is done each time
                 self.calls = -math.inf

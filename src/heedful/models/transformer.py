@@ -19,11 +19,12 @@ from heedful.nn.blocks import EPSILON, Block, Dropouts, Norm
 from heedful.nn.kernels.step import add_norm
 from heedful.nn.layout import Layout, line
 from heedful.nn.memory import FORGET, Memory
-from heedful.nn.norm import LayerNorm
+from heedful.nn.norm import LayerNorm, seeds
 from heedful.nn.patterns import Causal, Full, Pattern
-from heedful.nn.positions import parse_positions
+from heedful.nn.positions import Sinusoids, parse_positions
 from heedful.nn.slate import Slate
 from heedful.nn.slices import in_slices
+from heedful.nn.spans import in_one_piece
 from heedful.registry import models
 
 
@@ -95,14 +96,32 @@ class Stack(nn.Module):
         if isinstance(memory, Slate) and memory.trace is not None and self.adds:
             return self.step(x, signal, at, source, memory)
         x = F.dropout(x + signal, self.dropout, self.training)
+        if self.adds and isinstance(self.norm, LayerNorm):
+            return self.chained(x, at, source, memory)
         for number, layer in enumerate(self.layers):
             if self.timed and number:
                 x = x + signal
             x = layer(x, at, source, memory[number])
         return self.norm(x)
 
+    def chained(
+        self, x: Float[Tensor, "B L D"], at: Layout, source: Encoded | None, memory: Memory
+    ) -> Float[Tensor, "B L D"]:
+        """The layers, where norms come before: each norm is made together with the sum before."""
+        assert isinstance(self.norm, LayerNorm)
+        dropout = self.dropout if self.training else 0.0
+        uses = 1 + sum(layer.parts for layer in self.layers)  # type: ignore[misc]
+        drawn = seeds(uses, x) if dropout and self.norm.by_kernel(x) else [None] * uses
+        each, y = iter(drawn), None
+        for number, layer in enumerate(self.layers):
+            x, y = layer.chained(x, y, at, source, memory[number], each)  # type: ignore[operator]
+        return self.norm(x) if y is None else self.norm.of_sum(x, y, dropout, next(each))[1]
+
     def signal(self, at: Layout, memory: Memory, x: Float[Tensor, "B L D"]) -> Tensor:
         """Where each token stands, in numbers like those of `x`."""
+        learns = x.is_cuda and self.training
+        if learns and isinstance(self.positions, Sinusoids) and in_one_piece(at):
+            return self.positions.of_whole(at).to(x.dtype)
         if not isinstance(memory, Slate) or self.positions.longest is not None:
             return self.positions(at).to(x.dtype)
         table = memory.table(

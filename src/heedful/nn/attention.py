@@ -8,6 +8,7 @@ computed a kernel; each has a file of its own.
 B batch, L length, D model, H heads, G heads of keys and values, E per head.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jaxtyping import Float
@@ -131,12 +132,15 @@ class Attention(nn.Module):
             return self.to_out(self.step(x, at, source, memory, memory.trace))
         if self.reads:
             assert source is not None and self.to_q is not None
-            k, v = memory["source"].once(lambda: self.project(source.x))
+            made: list[Tensor] = []  # keys and values in one, if they are made now
+            k, v = memory["source"].once(lambda: self.project(source.x, made))
             # Several outputs of one source read it together: their rows become one row of queries.
             q = in_heads(self.to_q(x).view(len(k), -1, self.heads * self.width), self.heads)
             keys, at = source.at, at.together(len(k))
+            sides = [q, *made]
         else:
-            q, k, v = self.split(x)
+            sides = self.projected(x)
+            q, k, v = new = self.apart(sides)
             if self.turn is not None:
                 q, k = self.turn(q, at), self.turn(k, at)
             if self.pool is not None:
@@ -144,7 +148,9 @@ class Attention(nn.Module):
             else:
                 k, v = memory.extend(k, v, dims=(2, 2))
                 keys = memory.see(at)
-        out = self.attend(q, k, v, sight(self.pattern, at, keys))
+            if q is not new[0] or k is not new[1]:  # they were turned, pooled or remembered
+                sides = []
+        out = self.attend(q, k, v, sight(self.pattern, at, keys), sides)
         return self.to_out(out.transpose(1, 2).reshape(*x.shape[:2], -1))
 
     @property
@@ -168,7 +174,7 @@ class Attention(nn.Module):
             k, v = memory["source"].once(lambda: self.project(source.x))
             q = in_heads(self.to_q(x), self.heads)
             return read_source(q, k, v, (at.segments, source.at.segments))
-        q, k, v = self.split(x)
+        q, k, v = self.apart(self.projected(x))
         if self.turn is not None:
             q, k = self.turn(q, at), self.turn(k, at)
         keys, values = (kept.store for kept in memory.stores)
@@ -181,11 +187,20 @@ class Attention(nn.Module):
         k: Float[Tensor, "B G K E"],
         v: Float[Tensor, "B G K E"],
         sight: Sight,
+        sides: Sequence[Tensor] = (),
     ) -> Float[Tensor, "B H Q E"]:
         """What each query reads, the bias taking part: in the scores, and where it has vectors for
-        values, by the weights in the output."""
+        values, by the weights in the output.
+
+        `sides` is what queries, keys and values are parts of, where it holds all of them.
+        """
         at, keys = sight.q, sight.k
         dropout = self.dropout if self.training else 0.0
+        whole = sum(side.shape[1] for side in sides) == 3 * self.heads
+        if whole and self.bias is None and isinstance(self.kernel, Auto):
+            out = self.kernel.together(list(sides), self.heads, sight, dropout)
+            if out is not None:
+                return out
         if isinstance(self.bias, Relative) and isinstance(self.kernel, Auto):
             out = self.kernel.relative(q, k, v, sight, self.bias, dropout)
             if out is not None:
@@ -199,18 +214,30 @@ class Attention(nn.Module):
         out = shares @ shared(v, q.shape[1]) if plain else self.kernel(q, k, v, sight, bias=bias)
         return out + self.bias.read(shares, at, keys)
 
-    def split(self, x: Float[Tensor, "B L D"]) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values of `x` itself."""
+    def projected(self, x: Float[Tensor, "B L D"]) -> list[Tensor]:
+        """Queries, keys and values of `x` itself, together as far as one matrix makes them."""
         if self.to_qkv is not None:
-            q, k, v = in_heads(self.to_qkv(x), 3 * self.heads).chunk(3, 1)
-            return q, k, v
-        assert self.to_q is not None
-        return (in_heads(self.to_q(x), self.heads), *self.project(x))
+            return [in_heads(self.to_qkv(x), 3 * self.heads)]
+        assert self.to_q is not None and self.to_kv is not None
+        return [in_heads(self.to_q(x), self.heads), in_heads(self.to_kv(x), 2 * self.kv_heads)]
 
-    def project(self, x: Float[Tensor, "B L D"]) -> tuple[Tensor, Tensor]:
-        """Keys and values of what is read."""
+    def apart(self, sides: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values, each for itself."""
+        if len(sides) == 1:
+            q, k, v = sides[0].chunk(3, 1)
+        else:
+            q, (k, v) = sides[0], sides[1].chunk(2, 1)
+        return q, k, v
+
+    def project(
+        self, x: Float[Tensor, "B L D"], whole: list[Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Keys and values of what is read; what both are halves of goes into `whole`."""
         assert self.to_kv is not None
-        k, v = in_heads(self.to_kv(x), 2 * self.kv_heads).chunk(2, 1)
+        both = in_heads(self.to_kv(x), 2 * self.kv_heads)
+        if whole is not None:
+            whole.append(both)
+        k, v = both.chunk(2, 1)
         return k, v
 
 

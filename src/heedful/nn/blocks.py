@@ -3,7 +3,7 @@
 B batch, L length, D model.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,6 +50,16 @@ class Residual(nn.Module):
         if self.adds:
             y = x + y
         return y if self.before else self.norm(y)
+
+    def chained(
+        self, x: Tensor, y: Tensor | None, part: Callable[[Tensor], Tensor], seed: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """As `forward` where the norm comes before, and with what is yet to be added to `x`, before
+        and after: a sum, what dropout forgets of it and its norm are made together."""
+        if y is None:
+            return x, part(self.norm(x))
+        x, normed = self.norm.of_sum(x, y, self.dropout if self.training else 0.0, seed)
+        return x, part(normed)
 
     def step(
         self, x: Tensor, y: Tensor | None, part: Callable[[Tensor], Tensor]
@@ -112,6 +122,32 @@ class Block(nn.Module):
             read = self.reading
             x = self.reading_residual(x, lambda y: read(y, at, source, memory))
         return self.feed_forward_residual(x, self.feed_forward)
+
+    def chained(
+        self,
+        x: Tensor,
+        y: Tensor | None,
+        at: Layout,
+        source: Encoded | None,
+        memory: Memory,
+        seeds: Iterator[Tensor | None],
+    ) -> tuple[Tensor, Tensor]:
+        """As `forward` where norms come before, with what is yet to be added to `x`, before and
+        after; a seed of dropout for each part."""
+        x, y = self.attention_residual.chained(
+            x, y, lambda z: self.attention(z, at, memory=memory), next(seeds)
+        )
+        if self.reading is not None and self.reading_residual is not None:
+            read = self.reading
+            x, y = self.reading_residual.chained(
+                x, y, lambda z: read(z, at, source, memory), next(seeds)
+            )
+        return self.feed_forward_residual.chained(x, y, self.feed_forward, next(seeds))
+
+    @property
+    def parts(self) -> int:
+        """How many are added up."""
+        return 2 if self.reading is None else 3
 
     def step(
         self, x: Tensor, y: Tensor | None, at: Layout, source: Encoded | None, memory: Memory

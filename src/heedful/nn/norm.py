@@ -1,16 +1,20 @@
 """Layer norm: each token's channels moved to mean 0 and variance 1, then scaled and shifted.
 
-Ba, Kiros and Hinton, "Layer Normalization", 2016, https://arxiv.org/abs/1607.06450. On a GPU its
-gradients are made in one pass, by a kernel of our own. D model.
+Ba, Kiros and Hinton, "Layer Normalization", 2016, https://arxiv.org/abs/1607.06450. On a GPU
+training has kernels of our own for it: one for the norm of a sum, and one for all gradients.
+D model.
 """
 
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from heedful.nn.kernels.blocks import missing
+
+DTYPES = (torch.float32, torch.bfloat16)
 
 
 class LayerNorm(nn.LayerNorm):
@@ -20,10 +24,32 @@ class LayerNorm(nn.LayerNorm):
         super().__init__(dim, eps=eps)
 
     def forward(self, x: Float[Tensor, "*N D"]) -> Float[Tensor, "*N D"]:
-        if x.is_cuda and torch.is_grad_enabled() and x.dtype == self.weight.dtype and not missing():
+        if self.by_kernel(x):
             normed: Tensor = Normed.apply(x, self.weight, self.bias, self.eps)
             return normed
         return super().forward(x)
+
+    def of_sum(
+        self,
+        x: Float[Tensor, "*N D"],
+        y: Float[Tensor, "*N D"],
+        dropout: float = 0.0,
+        seed: Int[Tensor, ""] | None = None,
+    ) -> tuple[Float[Tensor, "*N D"], Float[Tensor, "*N D"]]:
+        """x + y and the norm of that, `dropout` of y forgotten at random: by this seed where there
+        is one and a kernel, else as PyTorch draws."""
+        if self.by_kernel(x) and x.dtype == y.dtype and (seed is not None or not dropout):
+            found: tuple[Tensor, Tensor] = NormedSum.apply(
+                x, y, seed if dropout else None, self.weight, self.bias, self.eps, dropout
+            )
+            return found
+        total = x + (F.dropout(y, dropout) if dropout else y)
+        return total, self(total)
+
+    def by_kernel(self, x: Tensor) -> bool:
+        """Whether our kernels are for this."""
+        known = x.dtype in DTYPES and x.dtype == self.weight.dtype
+        return x.is_cuda and known and torch.is_grad_enabled() and not missing()
 
 
 class Normed(torch.autograd.Function):
@@ -32,16 +58,72 @@ class Normed(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:
         y, mean, scale = torch.native_layer_norm(x, x.shape[-1:], weight, bias, epsilon)
-        ctx.save_for_backward(x, mean, scale, weight)
+        ctx.save_for_backward(x, mean.flatten(), scale.flatten(), weight)
         return y
 
     @staticmethod
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        from heedful.nn.kernels.norm_slopes import norm_slopes, programs
-
         x, mean, scale, weight = ctx.saved_tensors
-        rows = (t.reshape(-1, x.shape[-1]).contiguous() for t in (dy, x))
-        dx, dweight, dbias = norm_slopes(
-            *rows, mean.flatten(), scale.flatten(), weight, programs(x.device)
+        dx, _, dweight, dbias = _slopes(dy, None, x, None, mean, scale, weight, 0.0)
+        return dx, dweight, dbias, None
+
+
+class NormedSum(torch.autograd.Function):
+    """x + y and the norm of that, both ways by kernels."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        y: Tensor,
+        seed: Tensor | None,
+        weight: Tensor,
+        bias: Tensor,
+        epsilon: float,
+        dropout: float,
+    ) -> tuple[Tensor, Tensor]:
+        from heedful.nn.kernels.norm_of_sum import norm_of_sum
+
+        total, out, mean, scale = norm_of_sum(
+            _rows(x), _rows(y), seed, weight, bias, epsilon, dropout
         )
-        return dx.view_as(x), dweight, dbias, None
+        ctx.save_for_backward(total, mean, scale, weight, seed)
+        ctx.dropout = dropout
+        return total.view(x.shape), out.view(x.shape)
+
+    @staticmethod
+    def backward(ctx: Any, dtotal: Tensor, dout: Tensor) -> tuple[Tensor | None, ...]:
+        total, mean, scale, weight, seed = ctx.saved_tensors
+        dx, dy, dweight, dbias = _slopes(
+            dout, dtotal, total, seed, mean, scale, weight, ctx.dropout
+        )
+        return dx, dx if seed is None else dy.view(dx.shape), None, dweight, dbias, None, None
+
+
+def _slopes(
+    dy: Tensor,
+    more: Tensor | None,
+    x: Tensor,
+    seed: Tensor | None,
+    mean: Tensor,
+    scale: Tensor,
+    weight: Tensor,
+    dropout: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    from heedful.nn.kernels.norm_slopes import norm_slopes, programs
+
+    more = None if more is None else _rows(more)
+    dx, dpart, others = norm_slopes(
+        _rows(dy), more, _rows(x), seed, mean, scale, weight, dropout, programs(x.device)
+    )
+    return dx.view(dy.shape), dpart, others[0], others[1]
+
+
+def _rows(x: Float[Tensor, "*N D"]) -> Float[Tensor, "R D"]:
+    """A row a token, in one piece."""
+    return x.reshape(-1, x.shape[-1]).contiguous()
+
+
+def seeds(count: int, like: Tensor) -> list[Tensor]:
+    """As many, for dropout by kernels on the device of `like`."""
+    return list(torch.randint(2**62, (count,), device=like.device).unbind())

@@ -3,9 +3,12 @@
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from heedful.errors import HeedfulError, UsageError, nearest
 from heedful.nn.layout import Layout
+
+TABLE = 1_024  # positions whose signal a GPU looks up
 
 
 def sinusoid(positions: Int[Tensor, "*B"], dim: int) -> Float[Tensor, "*B D"]:
@@ -34,12 +37,21 @@ class Sinusoids(nn.Module):
     def __init__(self, dim: int, style: str) -> None:
         super().__init__()
         self.dim, self.style = dim, style
+        self.table: Tensor
+        self.register_buffer("table", SIGNALS[style](torch.arange(TABLE), dim), persistent=False)
 
     def forward(self, at: Layout) -> Float[Tensor, "B L D"]:
         places = at.positions
         if _at_one_place(places):
             return SIGNALS[self.style](places[:1], self.dim).expand(len(places), -1, -1)
         return SIGNALS[self.style](places, self.dim)
+
+    def of_whole(self, at: Layout) -> Float[Tensor, "B L D"]:
+        """The same, of rows whose sequences are whole, so that no position is beyond the row's
+        length: looked up, and not made anew for every token."""
+        if at.positions.shape[1] > TABLE:
+            return self(at)
+        return F.embedding(at.positions, self.table)
 
 
 def _at_one_place(positions: Int[Tensor, "B L"]) -> bool:

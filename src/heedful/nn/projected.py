@@ -12,9 +12,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from heedful.nn.kernels.blocks import missing
 from heedful.nn.losses import Loss, Smoothing
 
 CHUNK = 2**27  # scores that exist at a time
+WHOLE = 256  # tokens of a chunk are a multiple of so many: products are cut into such tiles
+KERNEL_DTYPES = (torch.float32, torch.bfloat16)
 
 
 def projected(
@@ -64,27 +67,33 @@ class _Projected(torch.autograd.Function):
         x_slopes = []
         weight_slope = torch.zeros_like(weight, dtype=wide) if wants_weight else None
         quick = x.dtype is torch.bfloat16 and x.device.type == "cpu"
-        size = max(1, CHUNK // labels)
+        learns = wants_x or wants_weight
+        by_kernel = learns and x.is_cuda and x.dtype in KERNEL_DTYPES and not missing()
+        size = chunk(labels)
         parts = (t.split(size) for t in (x, targets[:, None], real))
         for x_part, true, real_part in zip(*parts, strict=True):
             scores = x_part @ low.T
-            slope, likely = (_by_shares if quick else _by_logarithms)(scores.to(wide), true)
+            if by_kernel:
+                slope, likely, norm = _by_kernel(scores, true, spread - 1.0)
+            else:
+                slope, likely = (_by_shares if quick else _by_logarithms)(scores.to(wide), true)
+                norm = scores.gather(1, true)[:, 0].to(wide) - likely
             nll_part = -likely
             loss_part = nll_part
             if spread:
-                norm = scores.gather(1, true)[:, 0].to(wide) - likely
                 mean = x_part.to(wide) @ middle - norm  # of the log-probabilities
                 loss_part = (1 - spread) * nll_part - spread * mean - least
             loss = loss + loss_part.masked_fill(~real_part, 0.0).sum()
             nll = nll + nll_part.masked_fill(~real_part, 0.0).sum()
-            if not (wants_x or wants_weight):
+            if not learns:
                 continue
-            slope = slope if quick else slope.exp_()
-            slope = _with_truth(slope, true, spread - 1.0).to(x.dtype)
+            if not by_kernel:
+                slope = slope if quick else slope.exp_()
+                slope = _with_truth(slope, true, spread - 1.0).to(x.dtype)
             if wants_x:
                 x_slopes.append(slope @ low)
             if weight_slope is not None:
-                weight_slope += slope.T @ x_part
+                _add_product(weight_slope, slope.T, x_part)
         x_slope = None
         if wants_x:
             x_slope = torch.cat(x_slopes) - (spread * middle).to(x.dtype)
@@ -105,6 +114,30 @@ class _Projected(torch.autograd.Function):
             None if weight is None else weight * by.to(weight.dtype),
             *(None,) * 4,
         )
+
+
+def chunk(labels: int) -> int:
+    """How many tokens' scores exist at a time."""
+    size = max(1, CHUNK // labels)
+    return size - size % WHOLE if size > WHOLE else size
+
+
+def _add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
+    """total += a @ b; on a GPU as one, and what is added is not rounded first."""
+    if a.is_cuda and a.dtype != total.dtype:
+        from heedful.nn.kernels.add_product import add_product
+
+        add_product(total, a, b)
+    else:
+        total += a @ b
+
+
+def _by_kernel(scores: Tensor, true: Tensor, amount: float) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradient with `amount` added at the true labels, those labels' log-probabilities, and
+    what scores are less by than log-probabilities."""
+    from heedful.nn.kernels.softmax_slopes import softmax_slopes
+
+    return softmax_slopes(scores, true[:, 0], amount)
 
 
 def _with_truth(slope: Tensor, true: Tensor, amount: float) -> Tensor:

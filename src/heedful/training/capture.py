@@ -14,6 +14,7 @@ from torch import Tensor
 
 from heedful.data.batch import Batch, Rows
 from heedful.nn.layout import Filling, Layout
+from heedful.nn.recording import recording
 
 Result = TypeVar("Result")
 
@@ -26,7 +27,10 @@ class Recorder:
     has been recorded. What they give is overwritten the next time."""
 
     def __init__(
-        self, learn: Callable[[Batch], Tensor], move: Callable[[], Tensor], device: torch.device
+        self,
+        learn: Callable[[Batch, bool], Tensor],
+        move: Callable[[], Tensor],
+        device: torch.device,
     ) -> None:
         self._learn, self._move, self.device = learn, move, device
         self.pool = torch.cuda.graph_pool_handle()
@@ -36,19 +40,20 @@ class Recorder:
         self.moves = 0
         self.unable = ""  # why steps stay plain: what they do cannot be recorded
 
-    def learn(self, part: Batch) -> Tensor:
-        kind = shape(part)
+    def learn(self, part: Batch, first: bool) -> Tensor:
+        kind = first, shape(part)
         self.seen[kind] += 1
         if kind not in self.moulds:
             full = len(self.moulds) == MOST
             if self.unable or full or self.seen[kind] <= PLAIN:
-                return self._learn(part)
+                return self._learn(part, first)
             mould = Mould(part, self.device)
             try:
-                self.moulds[kind] = mould, Recorded(lambda: self._learn(mould.batch()), self.pool)
+                recorded = Recorded(lambda: self._learn(mould.batch(), first), self.pool)
+                self.moulds[kind] = mould, recorded
             except RuntimeError as error:  # something in it waits for the device
                 self.unable = str(error).strip().splitlines()[0]
-                return self._learn(part)
+                return self._learn(part, first)
         mould, recorded = self.moulds[kind]
         mould.pour(part)
         return recorded()
@@ -67,7 +72,7 @@ class Recorded(Generic[Result]):
 
     def __init__(self, function: Callable[[], Result], pool: Any = None) -> None:
         self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph, pool=pool):
+        with recording(self.graph, pool):
             self.result = function()
 
     def __call__(self) -> Result:

@@ -51,8 +51,6 @@ class TrainStep:
         if self.twin and not self.begun:
             self.twin.refresh()
         self.begun = True
-        self.gradient.zero_()
-        self.sums.zero_()
         losses = []
         for index, part in enumerate(parts):
             # Dropout is a function of (seed, step, part of the whole step): the same after
@@ -60,7 +58,7 @@ class TrainStep:
             whole = self.ranks.rank + index * self.ranks.world
             torch.manual_seed(mixed(self.preset.training.seed, number, whole))
             learn = self.recorder.learn if self.recorder else self.learn
-            losses.append(learn(part).clone())
+            losses.append(learn(part, index == 0).clone())
         return losses
 
     def finish(self, number: int, losses: list[Tensor]) -> Outcome:
@@ -77,21 +75,30 @@ class TrainStep:
     def forget(self) -> None:
         """Leave nothing of parts that were given up half way."""
         if self.twin:
-            self.twin.gradient.zero_()
+            self.twin.forget()
 
-    def learn(self, part: Batch) -> Tensor:
-        """Add a part's gradient, and its sums; give its loss."""
+    def learn(self, part: Batch, first: bool) -> Tensor:
+        """Take over a part's gradient and its sums, or where it is not the first of a step, add
+        them; give its loss."""
+        if first:
+            self.sums.zero_()
+            if not self.twin:
+                self.gradient.zero_()
         loss = self.loss(part.to(self.ranks.device, non_blocking=True))
         loss.sum.backward()
         if self.twin:
-            self.twin.add_to(self.gradient)
+            (self.twin.move_to if first else self.twin.add_to)(self.gradient)
         self.sums += torch.stack([x.detach().double() for x in loss])
         return loss.sum.detach()
 
     def move(self) -> Tensor:
         """Change the weights by the gradient that was added up; give its norm."""
         # The loss of a step is the mean over all its target tokens, whoever computed them.
-        self.gradient.div_(self.sums[1])
+        tokens = self.sums[1].to(self.gradient.dtype)
+        if tokens.is_cuda:  # four numbers at a time, which a division by a tensor is not
+            torch._foreach_div_([self.gradient], tokens)
+        else:
+            self.gradient.div_(tokens)
         norm = torch.linalg.vector_norm(self.gradient)
         clip = self.preset.training.clip
         if clip > 0:

@@ -29,13 +29,27 @@ class Auto:
         bias: Tensor | None = None,
         dropout: float = 0.0,
     ) -> Tensor:
-        name = self.choose(q.device.type, q.shape[2], dropout)
-        # A row of one sequence wants larger tiles than spans have.
-        if name == "blocks" and sight.q.several and not spanned.refusal(q, sight, bias, dropout):
+        if self.spans(q, sight, bias, dropout):
             return spanned.spanned(q, k, v, sight, bias, dropout)
+        name = self.choose(q.device.type, q.shape[2], dropout)
         if name == "dense":
             return few(q, k, v, sight, bias, dropout)
         return kernel(name, dropout)(q, k, v, sight, bias, dropout)
+
+    def spans(self, q: Tensor, sight: Sight, bias: Tensor | None, dropout: float) -> bool:
+        """Whether it is `spans`; a row of one sequence wants larger tiles than those have."""
+        name = self.choose(q.device.type, q.shape[2], dropout)
+        several = name == "blocks" and sight.q.several
+        return several and not spanned.refusal(q, sight, bias, dropout)
+
+    def together(
+        self, sides: list[Tensor], heads: int, sight: Sight, dropout: float
+    ) -> Tensor | None:
+        """What is read, where queries, keys and values may stay as they were projected, some in one
+        tensor; None where they may not."""
+        if not self.spans(sides[0], sight, None, dropout):
+            return None
+        return spanned.together(sides, heads, sight)
 
     def choose(self, device: str, queries: int, dropout: float) -> str:
         if device == "cuda" and not dropout and queries >= self.long and not missing():

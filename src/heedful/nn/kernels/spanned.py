@@ -31,14 +31,20 @@ def spanned(
     why = refusal(q, sight, bias, dropout)
     if why:
         raise UsageError(f"attention kernel '{SPANS_KERNEL}' {why}. Use kernel=auto")
+    heads = q.shape[1]
+    return together([q, shared(k, heads), shared(v, heads)], heads, sight)
+
+
+def together(sides: list[Tensor], heads: int, sight: Sight) -> Float[Tensor, "B H Q E"]:
+    """The same of queries, keys and values as they were projected: some of them in one tensor, one
+    after the other, so many heads of each."""
     from heedful.nn.kernels.spans_op import attend
 
-    k, v = shared(k, q.shape[1]), shared(v, q.shape[1])
-    if torch.is_autocast_enabled(q.device.type):
-        dtype = torch.get_autocast_dtype(q.device.type)
-        q, k, v = (x.to(dtype) for x in (q, k, v))
+    device = sides[0].device.type
+    if torch.is_autocast_enabled(device):
+        sides = [x.to(torch.get_autocast_dtype(device)) for x in sides]
     spans, causal = sight.spans, Causal() in terms(sight.pattern)
-    return attend(q, k, v, spans.seen, spans.seen_by, causal)
+    return attend(sides, heads, spans.seen, spans.seen_by, causal)
 
 
 def refusal(q: Tensor, sight: Sight, bias: Tensor | None, dropout: float) -> str:

@@ -59,14 +59,15 @@ def queries_slopes(
 @triton.jit
 @no_type_check
 def keys_slopes(
-    q_ptr, k_ptr, v_ptr, seen_ptr, seen_by_ptr, level_ptr, delta_ptr, dout_ptr, dk_ptr, dv_ptr,
+    q_ptr, k_ptr, v_ptr, seen_ptr, seen_by_ptr, level_ptr, delta_ptr, dout_ptr, slope_ptr, before,
     q_row, q_head, q_place, k_row, k_head, k_place, v_row, v_head, v_place,
-    dout_row, dout_head, dout_place, dk_row, dk_head, dk_place, dv_row, dv_head, dv_place,
+    dout_row, dout_head, dout_place, slope_row, slope_head, slope_place,
     SCALE: tl.constexpr, BY_SCALE: tl.constexpr, heads, queries, keys,
     WIDTH: tl.constexpr, COLUMNS: tl.constexpr, QUERIES: tl.constexpr, KEYS: tl.constexpr,
     CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """dk and dv."""
+    """dk and dv, in one tensor after as many heads as are `before`: first all of one, then all of
+    the other."""
     first, row = tl.program_id(0) * KEYS, (tl.program_id(1) // heads).to(tl.int64)
     head = tl.program_id(1) % heads
     line = (row * heads + head) * queries
@@ -90,8 +91,6 @@ def keys_slopes(
         slope = share * (product(dout, tl.trans(v), PRECISION) - delta[:, None])
         dv += product(tl.trans(share.to(dout.dtype)), dout, PRECISION)
         dk += product(tl.trans(slope.to(q.dtype)), q, PRECISION)
-    put(
-        dk_ptr + row * dk_row + head * dk_head, dk * BY_SCALE, first, keys, dk_place,
-        WIDTH, KEYS, COLUMNS,
-    )  # fmt: skip
-    put(dv_ptr + row * dv_row + head * dv_head, dv, first, keys, dv_place, WIDTH, KEYS, COLUMNS)
+    slope_ptr += row * slope_row + (before + head) * slope_head
+    put(slope_ptr, dk * BY_SCALE, first, keys, slope_place, WIDTH, KEYS, COLUMNS)
+    put(slope_ptr + heads * slope_head, dv, first, keys, slope_place, WIDTH, KEYS, COLUMNS)

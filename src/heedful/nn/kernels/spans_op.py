@@ -49,24 +49,27 @@ TUNING = Tuning()
 
 
 def attend(
-    q: Float[Tensor, "B H Q E"],
-    k: Float[Tensor, "B H K E"],
-    v: Float[Tensor, "B H K E"],
+    sides: list[Tensor],
+    heads: int,
     seen: Int[Tensor, "B Q 2"],
     seen_by: Int[Tensor, "B K 2"],
     causal: bool,
 ) -> Float[Tensor, "B H Q E"]:
-    """What each query reads of the keys that it sees; `seen_by` are the queries that see a key."""
-    q, k, v = (in_one_piece(x) for x in (q, k, v))
-    out, _ = spans_forward(q, k, v, seen, seen_by, causal)
+    """What each query reads of the keys that it sees; `seen_by` are the queries that see a key.
+
+    `sides` are queries, keys and values, each for itself or some together as they were projected,
+    heads after heads: then their gradients come together, too.
+    """
+    out, _ = spans_forward([in_one_piece(x) for x in sides], heads, seen, seen_by, causal)
     return out
 
 
 @torch.library.triton_op("heedful::spans_forward", mutates_args={})
 def spans_forward(
-    q: Tensor, k: Tensor, v: Tensor, seen: Tensor, seen_by: Tensor, causal: bool
+    sides: list[Tensor], heads: int, seen: Tensor, seen_by: Tensor, causal: bool
 ) -> tuple[Tensor, Tensor]:
     """The output, and the level of each query's scores, [B, H, Q]."""
+    q, k, v = apart(sides, heads)
     out = beside(q)
     level = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     tiles = _fitting(q, TUNING.forward)
@@ -80,43 +83,58 @@ def spans_forward(
 @torch.library.triton_op("heedful::spans_backward", mutates_args={})
 def spans_backward(
     dout: Tensor,
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
+    sides: list[Tensor],
+    heads: int,
     seen: Tensor,
     seen_by: Tensor,
     out: Tensor,
     level: Tensor,
     causal: bool,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Gradients by q, k and v."""
-    dq, dk, dv = beside(q), beside(k), beside(v)
+) -> list[Tensor]:
+    """Gradients by the sides; those by keys and by values are always in one.
+
+    Kernels are given whole tensors to write to: compilers lose count of parts.
+    """
+    q, k, v = apart(sides, heads)
+    slopes = [beside(sides[0])]
+    if len(sides) > 1:
+        slopes.append(beside(k, 2 * heads))
     delta = torch.empty_like(level)
     numbers = (_scale(q) / math.log(2), _scale(q), *_sizes(q, k))
     tiles = _fitting(q, TUNING.queries)
     torch.library.wrap_triton(queries_slopes)[_grid(q, tiles.queries)](
-        q, k, v, seen, out, level, dout, dq, delta, *strides(q, k, v, out, dout, dq),
+        q, k, v, seen, out, level, dout, slopes[0], delta,
+        *strides(q, k, v, out, dout, slopes[0]),
         *numbers, **_constants(q, tiles, causal),
     )  # fmt: skip
     tiles = _fitting(q, TUNING.keys)
     torch.library.wrap_triton(keys_slopes)[_grid(k, tiles.keys)](
-        q, k, v, seen, seen_by, level, delta, dout, dk, dv, *strides(q, k, v, dout, dk, dv),
-        *numbers, **_constants(q, tiles, causal),
+        q, k, v, seen, seen_by, level, delta, dout, slopes[-1], 0 if len(sides) > 1 else heads,
+        *strides(q, k, v, dout, slopes[-1]), *numbers, **_constants(q, tiles, causal),
     )  # fmt: skip
-    return dq, dk, dv
+    return slopes
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    ctx.save_for_backward(*inputs[:5], *output)
-    ctx.causal = inputs[5]
+    sides, ctx.heads, seen, seen_by, ctx.causal = inputs
+    ctx.save_for_backward(seen, seen_by, *output, *sides)
     ctx.mark_non_differentiable(output[1])
 
 
-def _backward(ctx: Any, dout: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-    return (*spans_backward(in_one_piece(dout), *ctx.saved_tensors, ctx.causal), None, None, None)
+def _backward(ctx: Any, dout: Tensor, _: Tensor) -> tuple[list[Tensor] | None, ...]:
+    seen, seen_by, out, level, *sides = ctx.saved_tensors
+    slopes = spans_backward(
+        in_one_piece(dout), sides, ctx.heads, seen, seen_by, out, level, ctx.causal
+    )
+    return slopes if len(sides) < 3 else apart(slopes, ctx.heads), None, None, None, None
 
 
 spans_forward.register_autograd(_backward, setup_context=_remember)
+
+
+def apart(sides: list[Tensor], heads: int) -> list[Tensor]:
+    """Each so many heads by themselves: queries, keys and values."""
+    return [part for side in sides for part in side.split(heads, 1)]
 
 
 def _sizes(q: Tensor, k: Tensor) -> tuple[int, int, int]:

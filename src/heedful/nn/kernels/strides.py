@@ -12,10 +12,11 @@ def in_one_piece(x: Float[Tensor, "B H L E"]) -> Float[Tensor, "B H L E"]:
     return x if x.stride(3) == 1 else x.contiguous()
 
 
-def beside(like: Float[Tensor, "B H L E"]) -> Float[Tensor, "B H L E"]:
-    """An empty tensor of the same shape, heads of a token beside each other."""
-    batch, heads, length, width = like.shape
-    return like.new_empty(batch, length, heads, width).transpose(1, 2)
+def beside(like: Float[Tensor, "B H L E"], heads: int = 0) -> Float[Tensor, "B G L E"]:
+    """An empty tensor of the same shape, or with so many heads; those of a token beside each
+    other."""
+    batch, own, length, width = like.shape
+    return like.new_empty(batch, length, heads or own, width).transpose(1, 2)
 
 
 def strides(*tensors: Tensor) -> tuple[int, ...]:
