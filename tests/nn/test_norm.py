@@ -165,6 +165,7 @@ for dim, dtype, how in [
     inputs = [x.requires_grad_(), y.requires_grad_(), *norm.parameters()]
     for dropout in (0.0, 0.1):
         seed = seeds(1, x)[0]
+        torch.compiler.reset()
         way = torch.compile(norm.of_sum, fullgraph=True) if how == "compiled" else norm.of_sum
         total, out = way(x, y, dropout, seed)
         found = torch.autograd.grad([total, out], inputs, [dtotal, dout])

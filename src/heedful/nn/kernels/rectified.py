@@ -34,10 +34,11 @@ def _shape(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 @no_type_check
 def _slopes(
     dy_ptr, weight_ptr, inner_ptr, slope_ptr, sum_ptr, rows,
-    DIM: tl.constexpr, INNER: tl.constexpr,
+    DIM: tl.constexpr, INNER: tl.constexpr, EVEN: tl.constexpr,
     SIDE: tl.constexpr, DEEP: tl.constexpr, GROUP: tl.constexpr,
 ):  # fmt: skip
-    """A tile of dy·weight where `inner` is above zero, and the sum of its rows."""
+    """A tile of dy·weight where `inner` is above zero, and the sum of its rows. Where the rows are
+    `EVEN`, they make whole tiles."""
     program, across = tl.program_id(0), INNER // SIDE
     group = program // (GROUP * across) * GROUP
     high = min(tl.cdiv(rows, SIDE) - group, GROUP)
@@ -47,17 +48,22 @@ def _slopes(
     )
     row, column = below * SIDE + tl.arange(0, SIDE), beside * SIDE + tl.arange(0, SIDE)
     deep = tl.arange(0, DEEP)
-    dy_ptr += (row % rows).to(tl.int64)[:, None] * DIM + deep[None, :]  # what is beyond is not used
+    from_row = row if EVEN else row % rows  # what is beyond is not used
+    dy_ptr += from_row[:, None].to(tl.int64) * DIM + deep[None, :]
     weight_ptr += deep[:, None] * INNER + column[None, :]
     total = tl.zeros([SIDE, SIDE], tl.float32)
     for _ in range(0, DIM, DEEP):
         total += product(tl.load(dy_ptr), tl.load(weight_ptr), "tf32")
         dy_ptr += DEEP
         weight_ptr += DEEP * INNER
-    place, there = row.to(tl.int64)[:, None] * INNER + column[None, :], (row < rows)[:, None]
-    above = tl.load(inner_ptr + place, mask=there, other=0.0) > 0
-    slope = tl.where(above, total, 0.0)
-    tl.store(slope_ptr + place, slope.to(slope_ptr.dtype.element_ty), mask=there)
+    place = row[:, None].to(tl.int64) * INNER + column[None, :]
+    if EVEN:
+        slope = tl.where(tl.load(inner_ptr + place) > 0, total, 0.0)
+        tl.store(slope_ptr + place, slope.to(slope_ptr.dtype.element_ty))
+    else:
+        there = (row < rows)[:, None]
+        slope = tl.where(tl.load(inner_ptr + place, mask=there, other=0.0) > 0, total, 0.0)
+        tl.store(slope_ptr + place, slope.to(slope_ptr.dtype.element_ty), mask=there)
     tl.store(sum_ptr + below * INNER + column, tl.sum(slope, 0))
 
 
@@ -71,7 +77,8 @@ def rectified_slopes(dy: Tensor, weight: Tensor, inner: Tensor) -> tuple[Tensor,
     sums = torch.empty(high, columns, dtype=torch.float32, device=dy.device)
     torch.library.wrap_triton(_slopes)[(high * (columns // SIDE),)](
         dy, weight, inner, slope, sums, rows,
-        DIM=dim, INNER=columns, SIDE=SIDE, DEEP=DEEP, GROUP=GROUP, num_warps=4, num_stages=3,
+        DIM=dim, INNER=columns, EVEN=rows % SIDE == 0,
+        SIDE=SIDE, DEEP=DEEP, GROUP=GROUP, num_warps=4, num_stages=3,
     )  # fmt: skip
     return slope, sums
 
