@@ -11,7 +11,17 @@ triton = pytest.importorskip("triton", reason="Triton is for Linux")
 from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 
-from heedful.nn.kernels import gates, gates_steps, spans_backward, spans_forward, spans_op  # noqa: E402
+from heedful.nn.kernels import (  # noqa: E402
+    gates,
+    gates_steps,
+    norm_of_sum,
+    norm_slopes,
+    rectified,
+    softmax_slopes,
+    spans_backward,
+    spans_forward,
+    spans_op,
+)
 from heedful.nn.kernels.relative_forward import forward  # noqa: E402
 from heedful.nn.kernels.relative_keys import keys  # noqa: E402
 from heedful.nn.kernels.relative_op import TUNING  # noqa: E402
@@ -182,3 +192,47 @@ def _kind(name: str, kind: str, constants: dict[str, object]) -> str:
     if name.endswith("_ptr"):
         return {**WHOLE, **FLOAT}.get(name, f"*{kind}")
     return "fp32" if name.endswith(("scale", "epsilon")) else "i32"
+
+
+TRAINING = {
+    norm_of_sum._norm_of_sum: {
+        "DIM": 512, "EPSILON": 1e-6, "FORGOTTEN": 2**28, "TIMES": 1.125, "ROWS": 4, "COLUMNS": 512
+    },
+    norm_slopes._slopes: {
+        "DIM": 512, "FORGOTTEN": 2**28, "TIMES": 1.125, "ROWS": 1, "COLUMNS": 512, "ADDS": True
+    },
+    softmax_slopes._softmax_slopes: {"LABELS": 32_000, "AMOUNT": -0.9, "BLOCK": 4_096},
+    rectified._slopes: {
+        "DIM": 512, "INNER": 2_048, "EVEN": True, "SIDE": 128, "DEEP": 64, "GROUP": 8
+    },
+}  # fmt: skip
+TRAINING_KINDS = {
+    "seed_ptr": "*i64",
+    "true_ptr": "*i64",
+    **dict.fromkeys(
+        ("mean_ptr", "scale_ptr", "dweight_ptr", "dbias_ptr", "likely_ptr", "norm_ptr"), "*fp32"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "kernel", TRAINING, ids=["norm of a sum", "its gradients", "softmax", "rectifier"]
+)
+def test_training_kernels_compile_and_compute_nothing_in_double_precision(
+    kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is passed with a point is a double in a compiled graph, and so is what it meets."""
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    constants = TRAINING[kernel]
+    types = {
+        name: TRAINING_KINDS.get(name) or _kind(name, "bf16", constants)
+        for name in inspect.signature(kernel.fn).parameters
+    }
+    types |= {name: "fp64" for name in types if types[name] == "fp32"}
+    made = triton.compile(
+        ASTSource(fn=kernel, signature=types, constexprs=constants),
+        target=HOPPER,
+        options={"num_warps": 4},
+    )
+    assert ".f64" not in made.asm["ptx"]
+    assert made.metadata.shared <= SHARED
