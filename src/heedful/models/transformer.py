@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from heedful.models.base import ModelConfig
 from heedful.nn.attention import AttentionConfig, Encoded
-from heedful.nn.blocks import EPSILON, Block, Dropouts, Norm
+from heedful.nn.blocks import EPSILON, Block, Dropouts, Join, Norm
 from heedful.nn.kernels.step import add_norm
 from heedful.nn.layout import Layout, line
 from heedful.nn.memory import FORGET, Memory
@@ -69,6 +69,7 @@ class Stack(nn.Module):
         self.dropout = c.dropout
         self.positions = parse_positions(c.positions, c.dim)
         self.adds, self.timed = c.residuals == "add", c.residuals == "timing"
+        self.pre = c.norm == "pre"
         self.layers = nn.ModuleList(
             Block(
                 c.dim,
@@ -94,10 +95,12 @@ class Stack(nn.Module):
     ) -> Float[Tensor, "B L D"]:
         signal = self.signal(at, memory, x)
         if isinstance(memory, Slate) and memory.trace is not None and self.adds:
-            return self.step(x, signal, at, source, memory)
+            if self.pre:  # there is a norm to come, which the signal is added by
+                return self.chained(x, signal, at, source, memory, by_kernel, steps=True)
+            return self.chained(x + signal, None, at, source, memory, by_kernel, steps=True)
         x = F.dropout(x + signal, self.dropout, self.training)
-        if self.adds and isinstance(self.norm, LayerNorm):
-            return self.chained(x, at, source, memory)
+        if self.adds:
+            return self.chained(x, None, at, source, memory, self.forgetful(x))
         for number, layer in enumerate(self.layers):
             if self.timed and number:
                 x = x + signal
@@ -105,17 +108,28 @@ class Stack(nn.Module):
         return self.norm(x)
 
     def chained(
-        self, x: Float[Tensor, "B L D"], at: Layout, source: Encoded | None, memory: Memory
+        self,
+        x: Float[Tensor, "B L D"],
+        y: Float[Tensor, "B L D"] | None,
+        at: Layout,
+        source: Encoded | None,
+        memory: Memory,
+        join: Join,
+        steps: bool = False,
     ) -> Float[Tensor, "B L D"]:
-        """The layers, where norms come before: each norm is made together with the sum before."""
-        assert isinstance(self.norm, LayerNorm)
+        """The layers, each sum made together with the norm that follows; `y` is yet to be added."""
+        for number, layer in enumerate(self.layers):
+            x, y = layer.chained(x, y, at, source, memory[number], join, steps)  # type: ignore[operator]
+        return self.norm(x) if y is None else join(self.norm, x, y)[1]  # type: ignore[arg-type]
+
+    def forgetful(self, x: Float[Tensor, "B L D"]) -> Join:
+        """How a pass makes its sums: in training, dropout forgets some of what is added. Where
+        kernels do that, all seeds are drawn at once."""
         dropout = self.dropout if self.training else 0.0
         uses = 1 + sum(layer.parts for layer in self.layers)  # type: ignore[misc]
-        drawn = seeds(uses, x) if dropout and self.norm.by_kernel(x) else [None] * uses
-        each, y = iter(drawn), None
-        for number, layer in enumerate(self.layers):
-            x, y = layer.chained(x, y, at, source, memory[number], each)  # type: ignore[operator]
-        return self.norm(x) if y is None else self.norm.of_sum(x, y, dropout, next(each))[1]
+        drawn = seeds(uses, x) if dropout and x.is_cuda else [None] * uses
+        each = iter(drawn)
+        return lambda norm, x, y: norm.of_sum(x, y, dropout, next(each))
 
     def signal(self, at: Layout, memory: Memory, x: Float[Tensor, "B L D"]) -> Tensor:
         """Where each token stands, in numbers like those of `x`."""
@@ -129,21 +143,10 @@ class Stack(nn.Module):
         )
         return F.embedding(at.positions, table)
 
-    def step(
-        self,
-        x: Float[Tensor, "B 1 D"],
-        signal: Float[Tensor, "B 1 D"],
-        at: Layout,
-        source: Encoded | None,
-        memory: Memory,
-    ) -> Float[Tensor, "B 1 D"]:
-        """The layers, for one more token in a memory whose rows are traced."""
-        y: Tensor | None = signal  # what is yet to be added
-        if isinstance(self.norm, nn.Identity):  # there is no norm to come before the first layer
-            x, y = x + signal, None
-        for number, layer in enumerate(self.layers):
-            x, y = layer.step(x, y, at, source, memory[number])  # type: ignore[operator]
-        return x if y is None else add_norm(x, y, self.norm)[1]  # type: ignore[arg-type]
+
+def by_kernel(norm: LayerNorm, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """How a step of decoding makes its sums."""
+    return add_norm(x, y, norm)
 
 
 @models.register("transformer")

@@ -3,7 +3,7 @@
 B batch, L length, D model.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,13 +13,13 @@ from torch.nn import functional as F
 
 from heedful.nn.attention import Attention, AttentionConfig, Encoded
 from heedful.nn.feed_forward import FeedForward
-from heedful.nn.kernels.step import add_norm
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
 from heedful.nn.norm import LayerNorm
 from heedful.nn.patterns import Full, Pattern
 
 Norm = Literal["pre", "post"]
+Join = Callable[[LayerNorm, Tensor, Tensor], tuple[Tensor, Tensor]]  # a sum, and the norm of it
 EPSILON = 1e-6
 
 
@@ -52,23 +52,13 @@ class Residual(nn.Module):
         return y if self.before else self.norm(y)
 
     def chained(
-        self, x: Tensor, y: Tensor | None, part: Callable[[Tensor], Tensor], seed: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """As `forward` where the norm comes before, and with what is yet to be added to `x`, before
-        and after: a sum, what dropout forgets of it and its norm are made together."""
-        if y is None:
-            return x, part(self.norm(x))
-        x, normed = self.norm.of_sum(x, y, self.dropout if self.training else 0.0, seed)
-        return x, part(normed)
-
-    def step(
-        self, x: Tensor, y: Tensor | None, part: Callable[[Tensor], Tensor]
+        self, x: Tensor, y: Tensor | None, part: Callable[[Tensor], Tensor], join: Join
     ) -> tuple[Tensor, Tensor | None]:
-        """As `forward`, for a token a row, and with what is yet to be added to `x`, before and
-        after: a sum and the norm of it are made together."""
+        """As `forward` where it adds, with what is yet to be added to `x`, before and after: a sum
+        and the norm of it are made together."""
         if not self.before:
-            return add_norm(x, part(x), self.norm)[1], None
-        x, normed = (x, self.norm(x)) if y is None else add_norm(x, y, self.norm)
+            return join(self.norm, x, part(x))[1], None
+        x, normed = (x, self.norm(x)) if y is None else join(self.norm, x, y)
         return x, part(normed)
 
 
@@ -125,36 +115,26 @@ class Block(nn.Module):
 
     def chained(
         self,
-        x: Tensor,
-        y: Tensor | None,
+        x: Float[Tensor, "B L D"],
+        y: Float[Tensor, "B L D"] | None,
         at: Layout,
         source: Encoded | None,
         memory: Memory,
-        seeds: Iterator[Tensor | None],
-    ) -> tuple[Tensor, Tensor]:
-        """As `forward` where norms come before, with what is yet to be added to `x`, before and
-        after; a seed of dropout for each part."""
+        join: Join,
+        steps: bool,
+    ) -> tuple[Tensor, Tensor | None]:
+        """As `forward`, with what is yet to be added to `x`, before and after. Where it `steps`,
+        there is one token a row, and nobody learns."""
         x, y = self.attention_residual.chained(
-            x, y, lambda z: self.attention(z, at, memory=memory), next(seeds)
+            x, y, lambda z: self.attention(z, at, memory=memory), join
         )
         if self.reading is not None and self.reading_residual is not None:
             read = self.reading
-            x, y = self.reading_residual.chained(
-                x, y, lambda z: read(z, at, source, memory), next(seeds)
-            )
-        return self.feed_forward_residual.chained(x, y, self.feed_forward, next(seeds))
+            x, y = self.reading_residual.chained(x, y, lambda z: read(z, at, source, memory), join)
+        feed = self.feed_forward.step if steps else self.feed_forward
+        return self.feed_forward_residual.chained(x, y, feed, join)
 
     @property
     def parts(self) -> int:
-        """How many are added up."""
+        """How many there are whose outputs are added."""
         return 2 if self.reading is None else 3
-
-    def step(
-        self, x: Tensor, y: Tensor | None, at: Layout, source: Encoded | None, memory: Memory
-    ) -> tuple[Tensor, Tensor | None]:
-        """As `forward`, with what is yet to be added to `x`, before and after."""
-        x, y = self.attention_residual.step(x, y, lambda z: self.attention(z, at, memory=memory))
-        if self.reading is not None and self.reading_residual is not None:
-            read = self.reading
-            x, y = self.reading_residual.step(x, y, lambda z: read(z, at, source, memory))
-        return self.feed_forward_residual.step(x, y, self.feed_forward.step)
