@@ -16,8 +16,10 @@ from heedful.models.transformer import (
     TransformerEncoderConfig,
     TransformerLMConfig,
 )
+from heedful.nn.attention import Encoded
 from heedful.nn.layout import ragged
 from heedful.nn.losses import Smoothing
+from heedful.nn.memory import FORGET
 from heedful.nn.patterns import Causal, Full, Visible
 from heedful.registry import presets
 
@@ -140,6 +142,29 @@ def test_layers_equal_torchs_with_the_same_weights(norm) -> None:
         out = body.decoder.norm(out)
     torch.testing.assert_close(source.x[source_at.real], hidden[source_at.real])
     torch.testing.assert_close(ours[target_at.real], out[target_at.real])
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_layers_that_leave_their_sums_to_the_next_are_those_one_after_the_other(norm) -> None:
+    """In training, too: what dropout forgets is the same, and so are the gradients."""
+    noisy = {"norm": norm, "dropout": 0.4, "attention_dropout": 0.3, "relu_dropout": 0.2}
+    stack = Stack(vary(SMALL, noisy), 2, Causal(), reads=True).double().train()
+    x, read = (torch.randn(2, 5, 16).double().requires_grad_() for _ in range(2))
+    at, source = ragged([5, 3]), Encoded(read, ragged([5, 4]))
+    found = []
+    for plainly in (False, True):
+        torch.manual_seed(3)
+        if plainly:
+            y = torch.nn.functional.dropout(x + stack.signal(at, FORGET, x), 0.4)
+            for layer in stack.layers:
+                y = layer(y, at, source)
+            y = stack.norm(y)
+        else:
+            y = stack(x, at, source)
+        slopes = torch.autograd.grad(y.square().sum(), [x, read, *stack.parameters()])
+        found.append([y, *slopes])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 def test_pre_norm_ends_in_a_norm_and_post_norm_does_not() -> None:

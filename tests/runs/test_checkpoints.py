@@ -210,3 +210,10 @@ def test_retention_keeps_the_newest_and_the_cap(sizes, keep_last, keep_best, cap
 
 def test_state_is_json_that_anyone_can_read(three):
     assert json.loads((three.at(9).path / "state.json").read_text()) == {"step": 9}
+
+
+def test_where_there_is_none_that_is_all_that_is_said(tmp_path) -> None:
+    warnings: list[str] = []
+    with pytest.raises(HeedfulError, match="holds no whole checkpoint. Train the run first"):
+        Checkpoints(tmp_path / "checkpoints").find(None, warnings.append)
+    assert not warnings

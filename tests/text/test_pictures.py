@@ -164,7 +164,10 @@ def test_one_pixel_is_a_picture_and_of_a_moving_one_the_first_is_taken() -> None
 
 @pytest.mark.parametrize("size", [(9_000, 9_000), (12_000, 12_000), (60_000, 60_000)])
 def test_a_huge_picture_is_refused_before_it_is_unpacked(size: tuple[int, int]) -> None:
-    with pytest.raises(HeedfulError, match="bomb.png is .* pixels large, and at most 64,000,000"):
+    with pytest.raises(
+        HeedfulError,
+        match="bomb.png (is .* pixels large|has very many pixels), and at most 64,000,000",
+    ):
         opened(header(*size), "bomb.png")
 
 

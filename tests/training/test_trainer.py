@@ -126,6 +126,14 @@ def test_a_folder_that_holds_a_run_is_not_trained_into(run):
         run("run")
 
 
+def test_a_start_that_failed_is_no_run_and_may_be_made_again(run):
+    with pytest.raises(HeedfulError, match=r"longer than \d+ tokens"):
+        run("run", {"training.steps": 2, "batch.longest": 1})
+    assert (run.root / "run" / "config.json").exists() and not RunFolder(run.root / "run").begun
+    assert run("run", {"training.steps": 2}).step == 2
+    assert RunFolder.open(run.root / "run").config().preset.batch.limit > 1
+
+
 def test_there_must_be_something_to_resume(run):
     with pytest.raises(UsageError, match="nothing to resume"):
         run("run", resume=True)

@@ -17,7 +17,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from heedful.errors import UsageError
 from heedful.models.base import ModelConfig
 from heedful.nn.attention import Encoded
 from heedful.nn.cells import GRU, LSTM, Cell, GRUGates
@@ -112,11 +111,6 @@ class Seq2Seq(nn.Module):
         super().__init__()
         c = config
         hidden = c.hidden or c.dim
-        if c.share and c.reading == "backward":
-            raise UsageError(
-                "a network that both reads and writes goes on from the last word it read: "
-                "share=true needs reading=forward"
-            )
         self.reading = c.reading
 
         def stack() -> RecurrentStack:

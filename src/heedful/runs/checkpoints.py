@@ -112,8 +112,10 @@ class Checkpoints:
         """The one asked for: `latest`, `best`, `average` or `step-N`; None for the best where the
         run was evaluated, else the latest."""
         if which is None:
+            if self.best() is None:
+                return self.find("latest", warn)
             try:
-                return self.find("best" if self.best() is not None else "latest", warn)
+                return self.find("best", warn)
             except HeedfulError as error:
                 warn(f"{error}; using the latest")
                 return self.find("latest", warn)

@@ -50,7 +50,7 @@ class RunFolder:
     @classmethod
     def create(cls, path: Path) -> "RunFolder":
         """A new folder for a run, empty but for what a start that failed has left."""
-        if (path / NAME).exists():
+        if (path / NAME).exists() and cls(path).begun:
             raise UsageError(
                 f"{path} already holds a run. Go on with it: --resume. Or choose another --out"
             )
@@ -59,7 +59,7 @@ class RunFolder:
             foreign = [
                 p.name
                 for p in path.iterdir()
-                if p.name not in (LOCK, DATA, "vocab", "checkpoints")
+                if p.name not in (LOCK, NAME, DATA, "vocab", "checkpoints")
                 and not p.name.startswith(durable.TEMPORARY)
             ]
             (path / "checkpoints").mkdir(exist_ok=True)
@@ -71,6 +71,11 @@ class RunFolder:
                 "Choose another --out"
             )
         return cls(path)
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was done here that could be gone on with, or lost."""
+        return self.log.exists() or bool(self.checkpoints.steps())
 
     def config(self) -> RunConfig:
         return read_config(self.path)

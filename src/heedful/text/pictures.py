@@ -151,7 +151,7 @@ def opened(data: bytes, name: str) -> "Image":
         with Image.open(io.BytesIO(data), formats=FORMATS) as found:
             width, height = found.size
             if width * height > MOST_PIXELS:
-                raise HeedfulError(_huge(name, f"{width:,} x {height:,}"))
+                raise HeedfulError(_huge(name, f"is {width:,} x {height:,} pixels large"))
             found.load()
             return ImageOps.exif_transpose(found)
     except HeedfulError:
@@ -161,7 +161,7 @@ def opened(data: bytes, name: str) -> "Image":
             f"{name} is no picture that is known here. Known are: {', '.join(FORMATS)}"
         ) from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise HeedfulError(_huge(name, "far more")) from None
+        raise HeedfulError(_huge(name, "has very many pixels")) from None
     except Exception as error:  # decoders meet damage in ways of their own, not only OSError
         said = str(error).strip().rstrip(".") or type(error).__name__
         raise HeedfulError(f"{name} is damaged or cut short: {said}. Get it again") from None
@@ -200,10 +200,7 @@ def _from_deep(picture: "Image") -> "Image":
 
 
 def _huge(name: str, size: str) -> str:
-    return (
-        f"{name} is {size} pixels large, and at most {MOST_PIXELS:,} in all are read. Scale it "
-        "down first"
-    )
+    return f"{name} {size}, and at most {MOST_PIXELS:,} in all are read. Scale it down first"
 
 
 def _short(text: str) -> str:
