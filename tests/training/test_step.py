@@ -139,6 +139,16 @@ def test_the_twin_follows_the_weights_and_its_gradient_is_added_in_full_precisio
     assert torch.equal(one.gradient, (alone[0] + alone[1]).div_(tokens))
 
 
+def test_a_weight_that_has_no_gradient_moves_zeros() -> None:
+    twin = with_twin(step(preset())).twin
+    gradient = torch.ones(sum(p.numel() for p in twin.low))
+    twin.low[0].grad = torch.full_like(twin.low[0], 2)
+    twin.move_to(gradient)
+    own = twin.low[0].numel()
+    assert gradient[:own].unique().tolist() == [2] and not gradient[own:].any()
+    assert twin.low[0].grad is None
+
+
 class Sick(torch.nn.Module):
     """A model whose loss, or only its gradient, goes wrong on one example."""
 
