@@ -156,9 +156,18 @@ def test_too_long_examples_are_left_out_and_counted(shards: Shards) -> None:
     assert seen == set(range(300)) - longer
 
 
-def test_if_all_are_too_long_that_is_an_error(shards: Shards) -> None:
-    with pytest.raises(HeedfulError, match="all 300 are longer than 1 tokens. Raise batch.longest"):
-        loader(shards, Bucketed(tokens=64, longest=1))
+@pytest.mark.parametrize(
+    ("batching", "setting"),
+    [
+        (Bucketed(tokens=64, longest=1), "batch.longest"),
+        (Bucketed(tokens=1, longest=9), "batch.tokens"),
+        (Packed(tokens=64, row=1, longest=9), "batch.row"),
+        (Packed(tokens=64, row=1, longest=1), "batch.longest and batch.row"),
+    ],
+)
+def test_if_all_are_too_long_that_is_an_error(shards: Shards, batching, setting: str) -> None:
+    with pytest.raises(HeedfulError, match=f"all 300 are longer than 1 tokens. Raise {setting}$"):
+        loader(shards, batching)
 
 
 @pytest.mark.parametrize(

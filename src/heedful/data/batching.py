@@ -34,9 +34,19 @@ class Batching(Choice):
             )
 
     @property
+    def bounds(self) -> dict[str, int]:
+        """By setting, how long a side of an example may be."""
+        return {"batch.longest": self.longest, "batch.tokens": self.tokens}
+
+    @property
     def limit(self) -> int:
         """The longest side an example can have and still be trained on."""
-        return min(self.longest, self.tokens)
+        return min(self.bounds.values())
+
+    @property
+    def limited_by(self) -> str:
+        """The settings that would have to be raised for longer ones, in words."""
+        return " and ".join(name for name, bound in self.bounds.items() if bound == self.limit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +64,8 @@ class Packed(Batching, kind="packed"):
             )
 
     @property
-    def limit(self) -> int:
-        return min(self.longest, self.row)
+    def bounds(self) -> dict[str, int]:
+        return {"batch.longest": self.longest, "batch.row": self.row}
 
     @property
     def rows(self) -> int:
@@ -84,5 +94,6 @@ class Bucketed(Batching, kind="bucketed"):
             )
 
     @property
-    def limit(self) -> int:
-        return min(self.longest, self.tokens // self.multiple * self.multiple)
+    def bounds(self) -> dict[str, int]:
+        whole = self.tokens // self.multiple * self.multiple
+        return {"batch.longest": self.longest, "batch.tokens": whole}

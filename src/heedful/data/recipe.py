@@ -71,7 +71,7 @@ class Recipe:
             raise HeedfulError(
                 f"no example of the '{self.shards.split}' split can be trained on: "
                 f"all {len(larger):,} are longer than {self.batching.limit} tokens. "
-                "Raise batch.longest"
+                f"Raise {self.batching.limited_by}"
             )
         return kept
 
@@ -120,7 +120,8 @@ class Recipe:
             if not len(group):
                 raise HeedfulError(
                     f"no example of member '{label}' can be trained on: all are longer than "
-                    f"{self.batching.limit} tokens. Raise batch.longest, or leave the member out"
+                    f"{self.batching.limit} tokens. Raise {self.batching.limited_by}, or leave the "
+                    "member out"
                 )
         return groups
 
