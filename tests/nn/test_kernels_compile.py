@@ -198,11 +198,11 @@ TRAINING = {
     norm_of_sum._norm_of_sum: {
         "DIM": 512, "EPSILON": 1e-6, "FORGOTTEN": 2**28, "TIMES": 1.125, "ROWS": 4, "COLUMNS": 512
     },
-    norm_slopes._slopes: {
+    norm_slopes._norm_slopes: {
         "DIM": 512, "FORGOTTEN": 2**28, "TIMES": 1.125, "ROWS": 1, "COLUMNS": 512, "ADDS": True
     },
     softmax_slopes._softmax_slopes: {"LABELS": 32_000, "AMOUNT": -0.9, "BLOCK": 4_096},
-    rectified._slopes: {
+    rectified._rectified_slopes: {
         "DIM": 512, "INNER": 2_048, "EVEN": True, "SIDE": 128, "DEEP": 64, "GROUP": 8
     },
 }  # fmt: skip

@@ -96,8 +96,8 @@ class Stack(nn.Module):
         signal = self.signal(at, memory, x)
         if isinstance(memory, Slate) and memory.trace is not None and self.adds:
             if self.pre:  # there is a norm to come, which the signal is added by
-                return self.chained(x, signal, at, source, memory, by_kernel, steps=True)
-            return self.chained(x + signal, None, at, source, memory, by_kernel, steps=True)
+                return self.chained(x, signal, at, source, memory, by_step, steps=True)
+            return self.chained(x + signal, None, at, source, memory, by_step, steps=True)
         x = F.dropout(x + signal, self.dropout, self.training)
         if self.adds:
             return self.chained(x, None, at, source, memory, self.forgetful(x))
@@ -144,7 +144,7 @@ class Stack(nn.Module):
         return F.embedding(at.positions, table)
 
 
-def by_kernel(norm: LayerNorm, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+def by_step(norm: LayerNorm, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """How a step of decoding makes its sums."""
     return add_norm(x, y, norm)
 

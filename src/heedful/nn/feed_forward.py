@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from heedful.nn.initial import linear
-from heedful.nn.kernels.blocks import missing
+from heedful.nn.kernels.blocks import suits_kernels
 
 
 class FeedForward(nn.Module):
@@ -32,8 +32,8 @@ class FeedForward(nn.Module):
 
     def by_kernel(self, x: Tensor) -> bool:
         """Whether a kernel of ours is for this: where a GPU learns."""
-        learns = x.is_cuda and torch.is_grad_enabled() and not (self.training and self.dropout)
-        if not learns or missing() or x.dtype != self.inner.weight.dtype:
+        learns = torch.is_grad_enabled() and not (self.training and self.dropout)
+        if not learns or not suits_kernels(x) or x.dtype != self.inner.weight.dtype:
             return False
         from heedful.nn.kernels.rectified import fits
 

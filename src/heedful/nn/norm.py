@@ -5,6 +5,7 @@ training has kernels of our own for it: one for the norm of a sum, and one for a
 D model.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -12,9 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from heedful.nn.kernels.blocks import missing
-
-DTYPES = (torch.float32, torch.bfloat16)
+from heedful.nn.kernels.blocks import suits_kernels
 
 
 class LayerNorm(nn.LayerNorm):
@@ -48,8 +47,7 @@ class LayerNorm(nn.LayerNorm):
 
     def by_kernel(self, x: Tensor) -> bool:
         """Whether our kernels are for this."""
-        known = x.dtype in DTYPES and x.dtype == self.weight.dtype
-        return x.is_cuda and known and torch.is_grad_enabled() and not missing()
+        return suits_kernels(x) and x.dtype == self.weight.dtype and torch.is_grad_enabled()
 
 
 class Normed(torch.autograd.Function):
@@ -58,13 +56,12 @@ class Normed(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:
         y, mean, scale = torch.native_layer_norm(x, x.shape[-1:], weight, bias, epsilon)
-        ctx.save_for_backward(x, mean.flatten(), scale.flatten(), weight)
+        ctx.save_for_backward(x, mean.flatten(), scale.flatten(), weight, None)
         return y
 
     @staticmethod
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        x, mean, scale, weight = ctx.saved_tensors
-        dx, _, dweight, dbias = _slopes(dy, None, x, None, mean, scale, weight, 0.0)
+        dx, _, dweight, dbias = _slopes(dy, None, ctx.saved_tensors, 0.0)
         return dx, dweight, dbias, None
 
 
@@ -93,25 +90,18 @@ class NormedSum(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, dtotal: Tensor, dout: Tensor) -> tuple[Tensor | None, ...]:
-        total, mean, scale, weight, seed = ctx.saved_tensors
-        dx, dy, dweight, dbias = _slopes(
-            dout, dtotal, total, seed, mean, scale, weight, ctx.dropout
-        )
-        return dx, dx if seed is None else dy.view(dx.shape), None, dweight, dbias, None, None
+        dx, dy, dweight, dbias = _slopes(dout, dtotal, ctx.saved_tensors, ctx.dropout)
+        return dx, dy.view(dx.shape) if ctx.dropout else dx, None, dweight, dbias, None, None
 
 
 def _slopes(
-    dy: Tensor,
-    more: Tensor | None,
-    x: Tensor,
-    seed: Tensor | None,
-    mean: Tensor,
-    scale: Tensor,
-    weight: Tensor,
-    dropout: float,
+    dy: Tensor, more: Tensor | None, saved: Sequence[Tensor], dropout: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Gradients by x, by what was added to it, by weight and by bias, of what was saved: x, each
+    row's mean and scale, the weight, and the seed of dropout or None. `more` is what else x has."""
     from heedful.nn.kernels.norm_slopes import norm_slopes, programs
 
+    x, mean, scale, weight, seed = saved
     more = None if more is None else _rows(more)
     dx, dpart, others = norm_slopes(
         _rows(dy), more, _rows(x), seed, mean, scale, weight, dropout, programs(x.device)

@@ -12,12 +12,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from heedful.nn.kernels.blocks import missing
+from heedful.nn.kernels.blocks import suits_kernels
 from heedful.nn.losses import Loss, Smoothing
 
 CHUNK = 2**27  # scores that exist at a time
 WHOLE = 256  # tokens of a chunk are a multiple of so many: products are cut into such tiles
-KERNEL_DTYPES = (torch.float32, torch.bfloat16)
 
 
 def projected(
@@ -68,7 +67,7 @@ class _Projected(torch.autograd.Function):
         weight_slope = torch.zeros_like(weight, dtype=wide) if wants_weight else None
         quick = x.dtype is torch.bfloat16 and x.device.type == "cpu"
         learns = wants_x or wants_weight
-        by_kernel = learns and x.is_cuda and x.dtype in KERNEL_DTYPES and not missing()
+        by_kernel = learns and suits_kernels(x)
         size = chunk(labels)
         parts = (t.split(size) for t in (x, targets[:, None], real))
         for x_part, true, real_part in zip(*parts, strict=True):

@@ -20,6 +20,7 @@ from heedful.nn.once import once
 from heedful.nn.sight import Sight
 
 OLDEST = 7  # compute capability that Triton compiles for
+DTYPES = (torch.float32, torch.bfloat16)  # that our own kernels compute in
 
 
 def blocks(
@@ -57,6 +58,11 @@ def missing() -> str:
     if major < OLDEST:
         return f"this GPU is too old for Triton (compute capability {major}.{minor})"
     return ""
+
+
+def suits_kernels(x: Tensor) -> bool:
+    """Whether kernels of our own in Triton can take such a tensor, where it is."""
+    return x.is_cuda and x.dtype in DTYPES and not missing()
 
 
 @cache

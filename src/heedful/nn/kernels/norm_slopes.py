@@ -22,7 +22,7 @@ PROGRAMS = 8  # for each of the GPU's multiprocessors
 
 @triton.jit
 @no_type_check
-def _slopes(
+def _norm_slopes(
     dy_ptr, more_ptr, x_ptr, seed_ptr, mean_ptr, scale_ptr, weight_ptr,
     dx_ptr, dpart_ptr, dweight_ptr, dbias_ptr,
     rows, DIM: tl.constexpr, FORGOTTEN: tl.constexpr, TIMES: tl.constexpr,
@@ -86,7 +86,7 @@ def norm_slopes(
     dx = torch.empty_like(x)
     dpart = x.new_empty(x.shape if seed is not None else (0,))
     sums = torch.empty(2, programs, dim, dtype=torch.float32, device=x.device)
-    torch.library.wrap_triton(_slopes)[(programs,)](
+    torch.library.wrap_triton(_norm_slopes)[(programs,)](
         dy, x if more is None else more, x, weight if seed is None else seed, mean, scale, weight,
         dx, dpart, sums[0], sums[1], rows, dim, share(dropout), 1 / (1 - dropout),
         ROWS=max(1, TILE // columns), COLUMNS=columns, ADDS=more is not None,

@@ -32,7 +32,7 @@ def _shape(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 @triton.jit
 @no_type_check
-def _slopes(
+def _rectified_slopes(
     dy_ptr, weight_ptr, inner_ptr, slope_ptr, sum_ptr, rows,
     DIM: tl.constexpr, INNER: tl.constexpr, EVEN: tl.constexpr,
     SIDE: tl.constexpr, DEEP: tl.constexpr, GROUP: tl.constexpr,
@@ -75,7 +75,7 @@ def rectified_slopes(dy: Tensor, weight: Tensor, inner: Tensor) -> tuple[Tensor,
     slope = torch.empty_like(inner)
     high = triton.cdiv(rows, SIDE)
     sums = torch.empty(high, columns, dtype=torch.float32, device=dy.device)
-    torch.library.wrap_triton(_slopes)[(high * (columns // SIDE),)](
+    torch.library.wrap_triton(_rectified_slopes)[(high * (columns // SIDE),)](
         dy, weight, inner, slope, sums, rows,
         DIM=dim, INNER=columns, EVEN=rows % SIDE == 0,
         SIDE=SIDE, DEEP=DEEP, GROUP=GROUP, num_warps=4, num_stages=3,
