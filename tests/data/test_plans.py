@@ -102,7 +102,32 @@ def test_rows_of_short_pairs_are_full(mean: int, row: int) -> None:
     batching = Packed(tokens=16 * row, row=row)
     parts = plan([inputs, targets], np.arange(20_000), batching, Draws(1, 0))
     slots = sum(part.height * row for part in parts)
-    assert max(inputs.sum(), targets.sum()) / slots > 0.97
+    assert max(inputs.sum(), targets.sum()) / slots > 0.985
+
+
+@pytest.mark.parametrize(("row", "least"), [(256, 0.99), (1_024, 0.998), (8_192, 0.999)])
+def test_both_sides_of_rows_are_full(row: int, least: float) -> None:
+    """Sides of unlike lengths, in rows that hold fewer sentences than a row is filled up from, and
+    more; the last batch is not asked."""
+    rng = np.random.default_rng(0)
+    inputs = np.clip(rng.lognormal(3.1, 0.6, 40_000), 2, 256).astype(np.int32)
+    targets = inputs.copy()
+    targets[::3] = rng.permutation(targets[::3])  # the same on average
+    parts = plan([inputs, targets], np.arange(40_000), Packed(tokens=row, row=row), Draws(1, 0))
+    for side in (inputs, targets):
+        shares = [side[part.examples].sum() / row for part in parts[: -(4 + 4_096 // row)]]
+        assert np.mean(shares) > least
+
+
+def test_no_example_waits_for_ever() -> None:
+    """Who is left over comes first: none is much later than in the order that was drawn."""
+    rng = np.random.default_rng(0)
+    lengths = [rng.integers(1, 65, 5_000).astype(np.int32) for _ in range(2)]
+    batching = Packed(tokens=128, row=128, window=50)
+    parts = plan(lengths, np.arange(5_000), batching, Draws(1, 0))
+    drawn = {example: place for place, example in enumerate(Draws(1, 0).order(5_000).tolist())}
+    planned = [example for part in parts for example in part.examples.tolist()]
+    assert max(place - drawn[example] for place, example in enumerate(planned)) < 100
 
 
 def test_three_features_and_one_can_be_packed_too() -> None:

@@ -54,7 +54,7 @@ class Packed(Batching, kind="packed"):
     """Many examples a row, told apart by segments; every batch has the same shape."""
 
     row: int = 256  # slots of a row, the same for every feature; no example can be longer
-    window: int = 24  # rows that stay open at a time, each waiting for what fits: more fill better
+    window: int = 512  # examples that a row is filled up from: out of more, it is filled better
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,8 +1,8 @@
 """Packed rows: many examples a row, so that little is padding and every batch has one shape.
 
-First fit over a few open rows, in shuffled order: an example goes into the oldest row with room on
-every side, and a row leaves when nothing fits any more or when it has waited longest. It is a
-stream, so an epoch of any size starts at once.
+In shuffled order, until a quarter of a row is left; then out of the next ones, time and again, the
+one that leaves both sides as much alike as it can, until none fits. Who is left over comes first in
+the next row. It is a stream, so an epoch of any size starts at once.
 """
 
 from collections.abc import Iterator
@@ -13,14 +13,15 @@ from heedful.data.batching import Packed
 from heedful.data.parts import Draws, Part
 from heedful.data.shards import Indices, Ints
 
-_CHUNK = 65_536  # examples turned into Python numbers at a time
+_CHOSEN = 4  # the last so-manieth of a row is filled by choice
+_ALIKE = 10  # slots of room that are as bad as one by which the sides differ
 
 
 def plan(lengths: list[Ints], kept: Indices, batching: Packed, draws: Draws) -> Iterator[Part]:
     """One epoch: every kept example once. `lengths` has one array a feature, over all examples."""
     height = batching.rows
     widths = (batching.row,) * len(lengths)
-    waiting: list[list[int]] = []
+    waiting: list[Indices] = []
     for row in _rows(lengths, kept, batching, draws):
         waiting.append(row)
         if len(waiting) == height:
@@ -30,41 +31,44 @@ def plan(lengths: list[Ints], kept: Indices, batching: Packed, draws: Draws) -> 
         yield _part(waiting, height, widths)
 
 
-def _rows(
-    lengths: list[Ints], kept: Indices, batching: Packed, draws: Draws
-) -> Iterator[list[int]]:
-    first = lengths[0]
+def _rows(lengths: list[Ints], kept: Indices, batching: Packed, draws: Draws) -> Iterator[Indices]:
     # With more than two features the longest of the others stands for all: safe, if less tight.
-    others = np.maximum.reduce(lengths[1:]) if len(lengths) > 1 else first
-    least_first, least_other = int(first[kept].min()), int(others[kept].min())
+    others = np.maximum.reduce(lengths[1:]) if len(lengths) > 1 else lengths[0]
+    least = max(1, int(np.maximum(lengths[0], others)[kept].min()))
     order = kept[draws.order(len(kept))]
-    room_first: list[int] = []
-    room_other: list[int] = []
-    rows: list[list[int]] = []
-    for begin in range(0, len(order), _CHUNK):
-        chunk = order[begin : begin + _CHUNK]
-        columns = (chunk.tolist(), first[chunk].tolist(), others[chunk].tolist())
-        for example, a, b in zip(*columns, strict=True):
-            for i, room in enumerate(room_first):
-                if room >= a and room_other[i] >= b:
-                    rows[i].append(example)
-                    room_first[i] = room = room - a
-                    room_other[i] -= b
-                    if room < least_first or room_other[i] < least_other:
-                        del room_first[i], room_other[i]
-                        yield rows.pop(i)
-                    break
-            else:
-                if len(rows) == batching.window:
-                    del room_first[0], room_other[0]
-                    yield rows.pop(0)
-                rows.append([example])
-                room_first.append(batching.row - a)
-                room_other.append(batching.row - b)
-    yield from rows
+    ahead = batching.row // least + batching.window  # more than these a row never looks at
+    waiting, later = order[:ahead], order[ahead:]
+    while len(waiting):
+        sides = lengths[0][waiting].astype(np.int64), others[waiting].astype(np.int64)
+        taken = _fill(*sides, batching.row, batching.window)
+        yield waiting[taken]
+        waiting = np.concatenate([np.delete(waiting, taken), later[: len(taken)]])
+        later = later[len(taken) :]
 
 
-def _part(rows: list[list[int]], height: int, widths: tuple[int, ...]) -> Part:
-    counts = [len(row) for row in rows]
-    examples = np.array([example for row in rows for example in row], np.int64)
-    return Part(examples, np.repeat(np.arange(len(rows)), counts), height, widths)
+def _fill(a: Indices, b: Indices, room: int, window: int) -> list[int]:
+    """Which of the examples that wait make up a row; `a` and `b` are the lengths of their sides."""
+    longer = np.maximum(np.cumsum(a), np.cumsum(b))
+    count = max(1, int(np.searchsorted(longer, room - room // _CHOSEN, side="right")))
+    left_a, left_b = room - int(a[:count].sum()), room - int(b[:count].sum())
+    a, b = a[count : count + window], b[count : count + window]
+    taken, free = list(range(count)), np.ones(len(a), bool)
+    while True:
+        rest_a, rest_b = left_a - a, left_b - b
+        fits = free & (rest_a >= 0) & (rest_b >= 0)
+        if not fits.any():
+            return taken
+        cost = _ALIKE * np.abs(rest_a - rest_b) + rest_a + rest_b
+        best = int(np.where(fits, cost, np.iinfo(cost.dtype).max).argmin())
+        free[best] = False
+        left_a, left_b = int(rest_a[best]), int(rest_b[best])
+        taken.append(count + best)
+
+
+def _part(rows: list[Indices], height: int, widths: tuple[int, ...]) -> Part:
+    return Part(
+        np.concatenate(rows).astype(np.int64),
+        np.repeat(np.arange(len(rows)), [len(row) for row in rows]),
+        height,
+        widths,
+    )
