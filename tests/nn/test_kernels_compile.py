@@ -201,6 +201,7 @@ TRAINING = {
     norm_slopes._norm_slopes: {
         "DIM": 512, "FORGOTTEN": 2**28, "TIMES": 1.125, "ROWS": 1, "COLUMNS": 512, "ADDS": True
     },
+    norm_slopes._added_up: {"DIM": 512, "SUMS": 64, "BESIDE": 16},
     softmax_slopes._softmax_slopes: {"LABELS": 32_000, "AMOUNT": -0.9, "BLOCK": 4_096},
     rectified._rectified_slopes: {
         "DIM": 512, "INNER": 2_048, "EVEN": True, "SIDE": 128, "DEEP": 64, "GROUP": 8
@@ -216,7 +217,7 @@ TRAINING_KINDS = {
 
 
 @pytest.mark.parametrize(
-    "kernel", TRAINING, ids=["norm of a sum", "its gradients", "softmax", "rectifier"]
+    "kernel", TRAINING, ids=["norm of a sum", "its gradients", "added up", "softmax", "rectifier"]
 )
 def test_training_kernels_compile_and_compute_nothing_in_double_precision(
     kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

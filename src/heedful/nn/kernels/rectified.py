@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from heedful.nn.kernels.tiles import product
+from heedful.nn.kernels import products, tiles
 
 SIDE = 128  # of a tile of the result
 DEEP = 64  # channels at a time
@@ -53,7 +53,7 @@ def _rectified_slopes(
     weight_ptr += deep[:, None] * INNER + column[None, :]
     total = tl.zeros([SIDE, SIDE], tl.float32)
     for _ in range(0, DIM, DEEP):
-        total += product(tl.load(dy_ptr), tl.load(weight_ptr), "tf32")
+        total += tiles.product(tl.load(dy_ptr), tl.load(weight_ptr), "tf32")
         dy_ptr += DEEP
         weight_ptr += DEEP * INNER
     place = row[:, None].to(tl.int64) * INNER + column[None, :]
@@ -77,7 +77,7 @@ def rectified_slopes(dy: Tensor, weight: Tensor, inner: Tensor) -> tuple[Tensor,
     sums = torch.empty(high, columns, dtype=torch.float32, device=dy.device)
     torch.library.wrap_triton(_rectified_slopes)[(high * (columns // SIDE),)](
         dy, weight, inner, slope, sums, rows,
-        DIM=dim, INNER=columns, EVEN=rows % SIDE == 0,
+        DIM=dim, INNER=columns, EVEN=bool(rows % SIDE == 0),
         SIDE=SIDE, DEEP=DEEP, GROUP=GROUP, num_warps=4, num_stages=3,
     )  # fmt: skip
     return slope, sums
@@ -105,4 +105,10 @@ class FedForward(torch.autograd.Function):
         dy = dy.contiguous()
         slope, sums = rectified_slopes(dy, outer, inner)
         bias = sums.sum(0).to(dy.dtype)
-        return slope @ weight, slope.t() @ x, bias, dy.t() @ inner, dy.sum(0)
+        return (
+            products.product(slope, weight),
+            products.product(slope.t(), x),
+            bias,
+            products.product(dy.t(), inner),
+            dy.sum(0),
+        )
