@@ -1,8 +1,10 @@
 """Kernels that only a GPU runs are compiled for one here, where there is none."""
 
+import importlib
 import inspect
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -237,3 +239,23 @@ def test_training_kernels_compile_and_compute_nothing_in_double_precision(
     )
     assert ".f64" not in made.asm["ptx"]
     assert made.metadata.shared <= SHARED
+
+
+def test_kernels_name_nothing_that_a_compiler_would_not_write_down() -> None:
+    """`torch.compile` writes a kernel down anew, with the kernels and constants that it names. What
+    it takes out of a module of ours (`tiles.product`) would be missing there."""
+    found = 0
+    for path in sorted(Path(rectified.__file__).parent.glob("*.py")):
+        module = importlib.import_module(f"heedful.nn.kernels.{path.stem}")
+        for name, kernel in vars(module).items():
+            if not isinstance(kernel, triton.JITFunction):
+                continue
+            found += 1
+            named = {n: kernel.fn.__globals__.get(n) for n in kernel.fn.__code__.co_names}
+            ours = [
+                n
+                for n, what in named.items()
+                if isinstance(what, ModuleType) and not what.__name__.startswith("triton")
+            ]
+            assert not ours, (path.stem, name, ours)
+    assert found > 20

@@ -12,7 +12,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from heedful.nn.kernels import products, tiles
+from heedful.nn.kernels import products
+from heedful.nn.kernels.tiles import product  # by this name: compilers write kernels down anew
 
 SIDE = 128  # of a tile of the result
 DEEP = 64  # channels at a time
@@ -53,7 +54,7 @@ def _rectified_slopes(
     weight_ptr += deep[:, None] * INNER + column[None, :]
     total = tl.zeros([SIDE, SIDE], tl.float32)
     for _ in range(0, DIM, DEEP):
-        total += tiles.product(tl.load(dy_ptr), tl.load(weight_ptr), "tf32")
+        total += product(tl.load(dy_ptr), tl.load(weight_ptr), "tf32")
         dy_ptr += DEEP
         weight_ptr += DEEP * INNER
     place = row[:, None].to(tl.int64) * INNER + column[None, :]
