@@ -18,7 +18,6 @@ from heedful.nn.kernels import (  # noqa: E402
     gates_steps,
     norm_of_sum,
     norm_slopes,
-    rectified,
     softmax_slopes,
     spans_backward,
     spans_forward,
@@ -203,11 +202,7 @@ TRAINING = {
     norm_slopes._norm_slopes: {
         "DIM": 512, "FORGOTTEN": 2**28, "TIMES": 1.125, "ROWS": 1, "COLUMNS": 512, "ADDS": True
     },
-    norm_slopes._added_up: {"DIM": 512, "SUMS": 64, "BESIDE": 16},
     softmax_slopes._softmax_slopes: {"LABELS": 32_000, "AMOUNT": -0.9, "BLOCK": 4_096},
-    rectified._rectified_slopes: {
-        "DIM": 512, "INNER": 2_048, "EVEN": True, "SIDE": 128, "DEEP": 64, "GROUP": 8
-    },
 }  # fmt: skip
 TRAINING_KINDS = {
     "seed_ptr": "*i64",
@@ -218,9 +213,7 @@ TRAINING_KINDS = {
 }
 
 
-@pytest.mark.parametrize(
-    "kernel", TRAINING, ids=["norm of a sum", "its gradients", "added up", "softmax", "rectifier"]
-)
+@pytest.mark.parametrize("kernel", TRAINING, ids=["norm of a sum", "its gradients", "softmax"])
 def test_training_kernels_compile_and_compute_nothing_in_double_precision(
     kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,7 +238,7 @@ def test_kernels_name_nothing_that_a_compiler_would_not_write_down() -> None:
     """`torch.compile` writes a kernel down anew, with the kernels and constants that it names. What
     it takes out of a module of ours (`tiles.product`) would be missing there."""
     found = 0
-    for path in sorted(Path(rectified.__file__).parent.glob("*.py")):
+    for path in sorted(Path(softmax_slopes.__file__).parent.glob("*.py")):
         module = importlib.import_module(f"heedful.nn.kernels.{path.stem}")
         for name, kernel in vars(module).items():
             if not isinstance(kernel, triton.JITFunction):

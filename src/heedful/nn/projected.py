@@ -13,10 +13,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from heedful.nn.kernels.blocks import suits_kernels
-from heedful.nn.kernels.products import add_product, product, suits_products
 from heedful.nn.losses import Loss, Smoothing
 
-CHUNK = 2**29  # bytes of scores that exist at a time
+CHUNK = 2**27  # scores that exist at a time
 WHOLE = 256  # tokens of a chunk are a multiple of so many: products are cut into such tiles
 
 
@@ -69,10 +68,10 @@ class _Projected(torch.autograd.Function):
         quick = x.dtype is torch.bfloat16 and x.device.type == "cpu"
         learns = wants_x or wants_weight
         by_kernel = learns and suits_kernels(x)
-        size = chunk(labels, x.dtype if by_kernel else wide)
+        size = chunk(labels)
         parts = (t.split(size) for t in (x, targets[:, None], real))
         for x_part, true, real_part in zip(*parts, strict=True):
-            scores = _product(x_part, low.T)
+            scores = x_part @ low.T
             if by_kernel:
                 slope, likely, norm = _by_kernel(scores, true, spread - 1.0)
             else:
@@ -91,7 +90,7 @@ class _Projected(torch.autograd.Function):
                 slope = slope if quick else slope.exp_()
                 slope = _with_truth(slope, true, spread - 1.0).to(x.dtype)
             if wants_x:
-                x_slopes.append(_product(slope, low))
+                x_slopes.append(slope @ low)
             if weight_slope is not None:
                 _add_product(weight_slope, slope.T, x_part)
         x_slope = None
@@ -116,20 +115,17 @@ class _Projected(torch.autograd.Function):
         )
 
 
-def chunk(labels: int, dtype: torch.dtype) -> int:
+def chunk(labels: int) -> int:
     """How many tokens' scores exist at a time."""
-    size = max(1, CHUNK // (labels * dtype.itemsize))
+    size = max(1, CHUNK // labels)
     return size - size % WHOLE if size > WHOLE else size
-
-
-def _product(a: Tensor, b: Tensor) -> Tensor:
-    """a @ b; on a GPU by the quickest way there is."""
-    return product(a, b) if suits_products(a, b) else a @ b
 
 
 def _add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
     """total += a @ b; on a GPU as one, and what is added is not rounded first."""
     if a.is_cuda and a.dtype != total.dtype:
+        from heedful.nn.kernels.add_product import add_product
+
         add_product(total, a, b)
     else:
         total += a @ b
