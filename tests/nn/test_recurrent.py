@@ -92,6 +92,22 @@ def test_padding_between_tokens_is_stepped_over(cell: Cell) -> None:
     torch.testing.assert_close([p[:, -1] for p in end], [p[:, 0] for p in last], atol=1e-12, rtol=0)
 
 
+@pytest.mark.parametrize("cell", CELLS, ids=str)
+def test_who_does_not_ask_for_the_end_is_told_the_same_of_every_token(cell: Cell) -> None:
+    between = Layout(torch.tensor([[0, 0, 1, 0]]), torch.tensor([[0, 1, 1, 0]]), filled="single")
+    for at in (ragged(LENGTHS), between):
+        layer, x = Bidirectional(cell, 3, 5).double(), noise(*at.segments.shape, 3)
+        x.requires_grad_()
+        outs = [layer(x, at, ends=ends)[0][at.real] for ends in (True, False)]
+        torch.testing.assert_close(*outs, atol=1e-12, rtol=0)
+        slopes = [torch.autograd.grad(out.square().sum(), x)[0] for out in outs]
+        torch.testing.assert_close(*slopes, atol=1e-12, rtol=0)
+        kept = [Memory(), Memory()]
+        for memory, ends in zip(kept, (True, False), strict=True):
+            layer.forwards(x, at, None, memory, ends)
+        assert all(map(torch.equal, *(memory.recall(tuple) for memory in kept)))
+
+
 def test_the_gradient_of_padding_is_zero() -> None:
     encoder = RecurrentEncoder(LSTM(), 3, 5, 2, "both").double()
     x, at = noise(4, 6, 3).requires_grad_(), ragged(LENGTHS)

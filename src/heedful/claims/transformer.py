@@ -68,7 +68,7 @@ def transformer_reverse() -> Claim:
                     ),
                 ),
             ),
-            budget=Budget(steps=1_200),
+            budget=Budget(steps=1_500),
             seeds=(1,),
             small=Small(
                 settings={

@@ -70,7 +70,7 @@ class Direction(nn.Module):
         """What every layer puts out, the lowest first."""
         found: list[Tensor] = []
         for number, (layer, outer) in enumerate(zip(self.layers, self.outer, strict=True)):
-            out, _ = layer(self.dropout(x), at, None, memory[number])
+            out, _ = layer(self.dropout(x), at, None, memory[number], ends=False)
             out = outer(out)
             x = x + out if number else out
             found.append(x)

@@ -117,6 +117,6 @@ class GNMT(nn.Module):
         for number, layer in enumerate(self.upper, start=1):
             start = None if starts is None else starts[number]
             read = torch.cat([self.dropout(x), context], -1)
-            out, _ = layer(read, at, start, memory[number])
+            out, _ = layer(read, at, start, memory[number], ends=False)
             x = x + out if 0 < self.residual_from <= number + 1 else out
         return self.to_out(self.dropout(x))

@@ -60,5 +60,5 @@ class RecurrentLM(nn.Module):
         source: Encoded | None,
         memory: Memory = FORGET,
     ) -> Float[Tensor, "B L D"]:
-        x, _ = self.stack(x, at, None, memory)
+        x, _ = self.stack(x, at, None, memory, ends=False)
         return self.to_out(self.dropout(x))

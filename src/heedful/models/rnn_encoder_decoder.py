@@ -137,5 +137,5 @@ class Seq2Seq(nn.Module):
         memory: Memory = FORGET,
     ) -> Float[Tensor, "B L D"]:
         assert isinstance(source, Recalled)
-        x, _ = self.writer(x, at, source.ends, memory)
+        x, _ = self.writer(x, at, source.ends, memory, ends=False)
         return self.to_out(self.dropout(x))

@@ -126,7 +126,7 @@ class RNNSearch(nn.Module):
         starts = memory["starts"].once(lambda: self.bridge(source.ends))
         said: Tensor | None = None
         if isinstance(self.decoder, RecurrentStack):
-            out, _ = self.decoder(x, at, starts, memory)
+            out, _ = self.decoder(x, at, starts, memory, ends=False)
             context = self.alignment.look(out, at, source, memory)
         else:
             x = self.dropout(x)

@@ -157,7 +157,7 @@ class BiLayers(nn.Module):
 
     def forward(self, x: Float[Tensor, "B L D"], at: Layout) -> Float[Tensor, "B L H2"]:
         for layer in self.layers:
-            x, _, _ = layer(self.dropout(x), at)
+            x, _, _ = layer(self.dropout(x), at, ends=False)
         return x
 
 

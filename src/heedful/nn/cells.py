@@ -28,6 +28,7 @@ from heedful.nn.sweep import sweep
 
 State = tuple[Tensor, ...]  # h of a GRU; h and c of an LSTM
 SHUT = 1e3  # added to a gate's argument this makes it 0 or 1 exactly, and its gradient 0
+WHOLE = 8  # columns: rows that are longer by less do not begin where a GPU reads at once
 
 
 class Cell(Choice, ABC):
@@ -223,12 +224,16 @@ def held(
     x: Tensor, weight: Tensor, real: Tensor | None, shut: tuple[float, ...]
 ) -> tuple[Tensor, Tensor]:
     """One column more, 1 at padding, whose weights shut the gates there: the state stays as it is,
-    and its gradient too. Lengths need not be known to the host for that."""
+    and its gradient too. Lengths need not be known to the host for that. Columns of zeros follow."""
     if real is None:
         return x, weight
     column = torch.stack([weight.new_full((len(weight) // len(shut),), s) for s in shut]).flatten()
     padding = (~real)[..., None].to(x.dtype)
-    return torch.cat([x, padding], 2), torch.cat([weight, column[:, None]], 1)
+    more = 0, WHOLE - 1
+    return (
+        torch.cat([x, F.pad(padding, more)], 2),
+        torch.cat([weight, F.pad(column[:, None], more)], 1),
+    )
 
 
 def last(out: Tensor, before: Tensor, real: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
 """What a decoder remembers between steps: one path for training and decoding.
 
 `Memory` is a tree of rooms that layers fill; `FORGET` is the one that keeps nothing. A layer never
-asks which of the two it was given. B batch, L length.
+asks which of the two it was given, but for whether what it would keep is worth the making. B batch,
+L length.
 """
 
 from collections.abc import Callable
@@ -16,6 +17,8 @@ SPARE = 8  # places at least that are made at a time
 
 class Memory:
     """A room that keeps what it is told, with further rooms inside, by name or number."""
+
+    keeps = True  # whether what is kept is ever recalled
 
     def __init__(self, house: "Memory | None" = None) -> None:
         self._house = house  # the outermost room; None in that room itself
@@ -98,6 +101,8 @@ class Memory:
 
 class _Forget(Memory):
     """The memory that keeps nothing: what a whole pass at once needs."""
+
+    keeps = False
 
     def __getitem__(self, name: Any) -> Memory:
         return self

@@ -33,16 +33,18 @@ class Recurrent(nn.Module):
         at: Layout,
         start: Table | None = None,
         memory: Memory = FORGET,
+        ends: bool = True,
     ) -> tuple[Float[Tensor, "B L H"], Table]:
         """What is put out at each token, and what is remembered at the end.
 
-        Goes on from what `memory` holds, or else from `start`, or else from nothing.
+        Goes on from what `memory` holds, or else from `start`, or else from nothing. Without `ends`
+        nobody but the memory looks at what is remembered, and it may be anything.
         """
         begin = memory.recall(lambda: self.begin(start, x))
         if at.several or not self.gates.fused:
             out, end = scan(self.gates, self.gates.project(x), at, begin)
         else:
-            out, end = run(self.gates, x, at, begin)
+            out, end = run(self.gates, x, at, begin, ends or memory.keeps)
         memory.keep(end)
         return out, end
 
@@ -53,17 +55,22 @@ class Recurrent(nn.Module):
 
 
 def run(
-    gates: Gates, x: Float[Tensor, "B L D"], at: Layout, start: Table
+    gates: Gates, x: Float[Tensor, "B L D"], at: Layout, start: Table, ends: bool = True
 ) -> tuple[Float[Tensor, "B L H"], Table]:
-    """All steps by the cell's kernel, for rows that hold one sequence each."""
+    """All steps by the cell's kernel, for rows that hold one sequence each.
+
+    Where nobody asks for the `ends`, padding behind the last token is read as if it were tokens:
+    that is quicker than to hold the state there.
+    """
     begin = of_rows(start, at)
     if not x.shape[1]:
         return x.new_zeros(len(x), 0, gates.dim), _alone(begin)
     if at.filling == "single":  # padding stands before tokens: it is moved behind them
         order, back = gathering(at)
-        out, end = gates.run(_moved(x, order), begin, at.real.gather(1, order))
+        out, end = gates.run(_moved(x, order), begin, at.real.gather(1, order) if ends else None)
         return _moved(out, back), _alone(end)
-    out, end = gates.run(x, begin, None if at.filling == "full" else at.real)
+    holds = ends and at.filling != "full"
+    out, end = gates.run(x, begin, at.real if holds else None)
     return out, _alone(end)
 
 
@@ -178,12 +185,12 @@ class Bidirectional(nn.Module):
         self.backwards = Recurrent(cell, inside, dim)
 
     def forward(
-        self, x: Float[Tensor, "B L D"], at: Layout
+        self, x: Float[Tensor, "B L D"], at: Layout, ends: bool = True
     ) -> tuple[Float[Tensor, "B L H2"], Table, Table]:
-        """Outputs, and what each of the two remembers at its end: the backward one's is that at the
-        first token."""
-        ahead, end = self.forwards(x, at)
-        back, beginning = self.backwards(backwards(x, at), at)
+        """Outputs, and what each of the two remembers at its end, where the `ends` are asked for:
+        the backward one's is that at the first token."""
+        ahead, end = self.forwards(x, at, ends=ends)
+        back, beginning = self.backwards(backwards(x, at), at, ends=ends)
         return torch.cat([ahead, backwards(back, at)], 2), end, beginning
 
 
@@ -254,12 +261,14 @@ class RecurrentStack(nn.Module):
         at: Layout,
         starts: tuple[Table, ...] | None = None,
         memory: Memory = FORGET,
+        ends: bool = True,
     ) -> tuple[Float[Tensor, "B L H"], tuple[Table, ...]]:
-        """What the last layer puts out, and what each remembers at the end."""
-        ends = []
+        """What the last layer puts out, and what each remembers at the end, where the `ends` are
+        asked for."""
+        found = []
         for number, layer in enumerate(self.layers):
             start = None if starts is None else starts[number]
-            out, end = layer(self.dropout(x), at, start, memory[number])
+            out, end = layer(self.dropout(x), at, start, memory[number], ends)
             x = x + out if 0 < self.residual_from <= number + 1 else out
-            ends.append(end)
-        return x, tuple(ends)
+            found.append(end)
+        return x, tuple(found)

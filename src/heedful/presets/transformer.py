@@ -113,10 +113,10 @@ def algorithmic_tiny() -> Preset:
         model=TransformerConfig(layers=2, dim=64, ff=128, heads=4, dropout=0.0),
         loss=Smoothing(amount=0.0),
         optim=Adam(betas=(0.9, 0.98), eps=1e-9),
-        schedule=Cosine(peak=5e-3, warmup=100, steps=1_200),
+        schedule=Cosine(peak=5e-3, warmup=100, steps=1_500),
         batch=Packed(tokens=1_024, row=128, longest=128),
         decode=Decode(beam=1, extra_length=2),
-        training=Training(steps=1_200, clip=1.0, evaluate_every=600),
+        training=Training(steps=1_500, clip=1.0, evaluate_every=500),
     )
 
 
