@@ -224,7 +224,7 @@ def held(
     x: Tensor, weight: Tensor, real: Tensor | None, shut: tuple[float, ...]
 ) -> tuple[Tensor, Tensor]:
     """One column more, 1 at padding, whose weights shut the gates there: the state stays as it is,
-    and its gradient too. Lengths need not be known to the host for that. Columns of zeros follow."""
+    and its gradient too. Lengths need not be known to the host for that. Zeros make it `WHOLE`."""
     if real is None:
         return x, weight
     column = torch.stack([weight.new_full((len(weight) // len(shut),), s) for s in shut]).flatten()
