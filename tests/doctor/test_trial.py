@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from heedful.config import vary
+from heedful.data.batch import Batch
 from heedful.data.batching import Bucketed
 from heedful.doctor import trial
 from heedful.doctor.finding import Finding
@@ -14,6 +15,7 @@ from heedful.doctor.patient import Patient
 from heedful.doctor.trial import Trial, duration, try_run
 from heedful.errors import HeedfulError
 from heedful.presets.transformer import encoder_tiny, lm_tiny
+from heedful.training.step import TrainStep
 
 from .conftest import clean, planted, ready, run_config
 
@@ -41,7 +43,7 @@ def tried(tmp_path, small, lines):
 def test_a_run_that_is_well_has_all_its_numbers(tried) -> None:
     found, numbers = tried()
     assert {f.level for f in found.values()} == {"ok"}
-    names = "parameters padding longest_batch budget speed time disk decode"
+    names = "parameters padding longest_batch budget speed time disk decode gradients"
     assert list(found) == names.split()
     assert numbers["parameters"] == found["parameters"].number > 20_000
     assert 0 < numbers["padding"] < 0.25 and 0 < numbers["seconds_per_step"] < 5
@@ -54,6 +56,34 @@ def test_a_run_that_is_well_has_all_its_numbers(tried) -> None:
         "seconds": numbers["decode"]["seconds"],
         "failed": 0,
     }
+
+
+def test_gradients_that_are_not_the_models_own_are_a_problem(tried, monkeypatch) -> None:
+    found, numbers = tried()
+    assert found["gradients"].level == "ok" and 0 < numbers["gradients"]["share"] < 0.2
+    learn, name = TrainStep.learn, "body.encoder.layers.0.feed_forward.inner.weight"
+
+    def wrong(step: TrainStep, part: Batch, first: bool) -> torch.Tensor:
+        loss, slope = learn(step, part, first), dict(step.model.named_parameters())[name].grad
+        assert slope is not None
+        slope.copy_(slope.roll(1))
+        return loss
+
+    monkeypatch.setattr(TrainStep, "learn", wrong)
+    found, numbers = tried()
+    assert found["gradients"].level == "problem" and name in found["gradients"].title
+    assert numbers["gradients"] == {"share": found["gradients"].number, "weight": name}
+
+
+def test_gradients_that_chance_decides_are_not_compared(tried) -> None:
+    found, numbers = tried({"loss": "sampled", "loss.samples": 5})
+    assert "chance" in found["gradients"].title and "gradients" not in numbers
+
+
+def test_gradients_that_memory_cannot_hold_are_not_compared(tried, monkeypatch) -> None:
+    monkeypatch.setattr(trial, "exactly", lambda *_: (_ for _ in ()).throw(MemoryError()))
+    found, _ = tried()
+    assert "memory" in found["gradients"].title and found["gradients"].level == "ok"
 
 
 def test_a_checkpoint_is_weights_and_two_moments(tried) -> None:

@@ -4,9 +4,6 @@ Part by part kernels are tested beside them; here all of them are at work togeth
 lengths that they are for. On a GPU as plain, recorded and compiled steps.
 """
 
-import copy
-from dataclasses import fields
-
 import pytest
 import torch
 from torch import Tensor
@@ -14,6 +11,7 @@ from torch import Tensor
 from heedful.config import vary
 from heedful.data.batch import Batch, Rows
 from heedful.distributed.processes import Processes
+from heedful.doctor.gradients import Distance, compared, exactly, still
 from heedful.models.base import Model
 from heedful.models.building import build
 from heedful.nn.layout import Layout
@@ -57,9 +55,7 @@ def sentences(rows: int, length: int, packed: bool) -> Rows:
 
 
 def made(name: str, **changes: object) -> tuple[Preset, Model]:
-    preset = presets.get(name)()
-    still = {f"model.{f.name}": 0.0 for f in fields(preset.model) if "dropout" in f.name}
-    preset = vary(preset, {**still, **changes})
+    preset = still(vary(presets.get(name)(), changes))
     torch.manual_seed(0)
     sizes = {"targets": SIZE} if "_lm_" in name else {"inputs": SIZE, "targets": SIZE}
     return preset, build(preset.model, sizes, True, preset.loss).train()
@@ -69,34 +65,24 @@ def batch(model: Model, rows: Rows) -> Batch:
     return Batch({"targets": rows} if model.inputs is None else {"inputs": rows, "targets": rows})
 
 
-def furthest(preset: Preset, model: Model, rows: Rows, device: str) -> tuple[float, str]:
-    """How far off the gradient of a weight is at most, and of which."""
-    exact = copy.deepcopy(model).double()
-    parameters = dict(exact.named_parameters())
-    loss = exact.loss(batch(model, rows)).sum
-    wanted = torch.autograd.grad(loss, list(parameters.values()))
+def furthest(preset: Preset, model: Model, rows: Rows, device: str) -> Distance:
+    """How far off the gradient of a weight is at most."""
+    exact = exactly(model, batch(model, rows))
+    assert exact is not None
     step = TrainStep(model.to(device), preset, Processes(torch.device(device)))
     for number in range(1, PLAIN + 3):  # weights do not move; the last is replayed, if any is
         step.collect(number, [batch(model, rows)])
     if preset.training.capture and device == "cuda":
         assert step.recorder is not None and step.recorder.moulds
-    found = step.gradient.cpu().double().split([p.numel() for p in step.parameters])
-
-    def far(ours: Tensor, theirs: Tensor) -> float:
-        return float((ours.view_as(theirs) - theirs).norm() / theirs.norm())
-
-    return max(
-        (far(ours, theirs), name)
-        for name, ours, theirs in zip(parameters, found, wanted, strict=True)
-    )
+    return compared(step, exact)
 
 
 @pytest.mark.parametrize("precision", FAR)
 @pytest.mark.parametrize("name", [*TRANSFORMERS, *RECURRENT])
 def test_on_a_cpu_it_is_what_float64_gives(name: str, precision: str) -> None:
     preset, model = made(name, **{"training.precision": precision})
-    distance, weight = furthest(preset, model, sentences(2, 24, name in TRANSFORMERS), "cpu")
-    assert distance < FAR[precision], weight
+    distance = furthest(preset, model, sentences(2, 24, name in TRANSFORMERS), "cpu")
+    assert distance.share < FAR[precision], distance
 
 
 def test_a_gradient_that_is_another_is_told(monkeypatch) -> None:
@@ -112,8 +98,9 @@ def test_a_gradient_that_is_another_is_told(monkeypatch) -> None:
         return loss
 
     monkeypatch.setattr(TrainStep, "learn", wrong)
-    distance, weight = furthest(preset, model, sentences(2, 24, True), "cpu")
-    assert distance > 0.9 and weight.endswith("layers.1.feed_forward.inner.weight")
+    distance = furthest(preset, model, sentences(2, 24, True), "cpu")
+    assert distance.share > 0.9
+    assert distance.weight.endswith("layers.1.feed_forward.inner.weight")
 
 
 @gpu
@@ -125,8 +112,8 @@ def test_on_a_gpu_it_is_what_float64_gives(name: str, precision: str, mode: str)
     changes = {**TRANSFORMERS[name], **MODES[mode], "training.precision": precision}
     preset, model = made(name, **changes)
     for rows, length in ((16, 256), (4, 1_024)):  # whole tiles of every kernel
-        distance, weight = furthest(preset, model, sentences(rows, length, True), "cuda")
-        assert distance < FAR[precision], (length, weight)
+        distance = furthest(preset, model, sentences(rows, length, True), "cuda")
+        assert distance.share < FAR[precision], (length, distance)
 
 
 @gpu
@@ -135,5 +122,5 @@ def test_on_a_gpu_it_is_what_float64_gives(name: str, precision: str, mode: str)
 @pytest.mark.parametrize("name", RECURRENT)
 def test_on_a_gpu_recurrent_models_have_it_too(name: str, precision: str, mode: str) -> None:
     preset, model = made(name, **{**MODES[mode], "training.precision": precision})
-    distance, weight = furthest(preset, model, sentences(64, 24, False), "cuda")
-    assert distance < FAR[precision], weight
+    distance = furthest(preset, model, sentences(64, 24, False), "cuda")
+    assert distance.share < FAR[precision], distance

@@ -64,6 +64,15 @@ class Patient:
             }
         )
 
+    def few(self, slots: int) -> Batch:
+        """The first rows of the first batch: so many slots, or one row."""
+        with self.steps() as steps:
+            batch = next(steps).parts[0]
+        width = max(rows.ids.shape[1] for rows in batch.sides.values())
+        count = min(max(1, slots // max(1, width)), *(len(s.ids) for s in batch.sides.values()))
+        rows = torch.arange(count)
+        return Batch({name: side.select(rows) for name, side in batch.features.items()})
+
     def _longest(self) -> Batch:
         """The longest batch of the plan."""
         batching, features = self.preset.batch, self.prepared.features

@@ -4,7 +4,7 @@ import math
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from heedful.data.preparation import Prepared, Progress, silent
 from heedful.decoding.translator import Translator
 from heedful.doctor import memory
 from heedful.doctor.finding import Finding, percent
+from heedful.doctor.gradients import compared, exactly, still
 from heedful.doctor.memory import Budget, Peak
 from heedful.doctor.patient import Patient
 from heedful.errors import HeedfulError
@@ -29,6 +30,8 @@ SECONDS = 1.5
 PLANNED = 64  # batches of the plan that padding is counted over
 DECODED = 4  # examples
 PADDED = 0.25  # share of padding from which batches are badly filled
+COMPARED = 512  # slots, or one row, whose gradient is compared
+WRONG = 0.5  # of a gradient; one that has nothing to do with it is off by all of it, or more
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,9 @@ def _parts(
     yield _disk(patient, out, numbers)
     progress(0, "decoding a few examples")
     yield from _decode(patient, numbers)
+    del patient
+    progress(0, "comparing gradients")
+    yield _gradients(config, prepared, device, numbers)
 
 
 def _padding(patient: Patient, numbers: dict[str, Any]) -> Finding:
@@ -285,6 +291,37 @@ def _decode(patient: Patient, numbers: dict[str, Any]) -> Iterator[Finding]:
         if not errors
         else f"{len(errors)} of {len(texts)} {split} examples do not decode: {errors[0]}",
         seconds,
+    )
+
+
+def _gradients(
+    config: RunConfig, prepared: Prepared, device: torch.device, numbers: dict[str, Any]
+) -> Finding:
+    """Those of training, by kernels and in half precision, beside float64's."""
+    patient = Patient(replace(config, preset=still(config.preset)), prepared, device)
+    batch = patient.few(COMPARED)
+    try:
+        exact = exactly(patient.model, batch)
+        if exact is None:
+            return Finding("ok", "gradients", "gradients are not compared: chance decides them")
+        patient.step.collect(1, [batch])
+        distance = compared(patient.step, exact)
+    except (RuntimeError, MemoryError) as error:
+        if not memory.ran_out(error):
+            raise
+        return Finding("ok", "gradients", "gradients are not compared: float64 needs more memory")
+    numbers["gradients"] = asdict(distance)
+    wrong = not distance.share < WRONG
+    title = f"the gradients of training are within {percent(distance.share)} of float64's"
+    if wrong:
+        title = f"training has other gradients than float64: {percent(distance.share)} off"
+    return Finding(
+        "problem" if wrong else "ok",
+        "gradients",
+        f"{title} ({distance.weight})",
+        distance.share,
+        "Another precision (training.precision), or another release of PyTorch or Triton, may have "
+        "the right ones; and please tell us, with this report" * wrong,
     )
 
 
