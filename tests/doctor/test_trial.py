@@ -1,5 +1,6 @@
 """The run is tried: what it takes is measured, and what cannot be is a finding."""
 
+import math
 from collections import namedtuple
 from types import SimpleNamespace
 
@@ -73,6 +74,8 @@ def test_gradients_that_are_not_the_models_own_are_a_problem(tried, monkeypatch)
     found, numbers = tried()
     assert found["gradients"].level == "problem" and name in found["gradients"].title
     assert numbers["gradients"] == {"share": found["gradients"].number, "weight": name}
+    monkeypatch.setattr(TrainStep, "learn", lambda step, *_: step.gradient.fill_(math.nan)[0])
+    assert tried()[0]["gradients"].level == "problem"
 
 
 def test_gradients_that_chance_decides_are_not_compared(tried) -> None:

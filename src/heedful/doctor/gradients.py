@@ -16,6 +16,7 @@ from heedful.presets.base import Preset
 from heedful.training.step import TrainStep
 
 LEAST = 0.01  # of the usual size of a gradient: smaller ones are compared with this
+MOST = 1e6  # times: how far off what is no number is
 SEEDS = (1, 2)
 
 
@@ -57,6 +58,7 @@ def compared(step: TrainStep, exact: Sequence[Tensor]) -> Distance:
         weights, whole.split([p.numel() for p in weights.values()]), exact, strict=True
     ):
         size = max(float(theirs.norm()), LEAST * usual * math.sqrt(theirs.numel()))
-        shares[name] = float((ours.view_as(theirs) - theirs).norm()) / size if size else 0.0
+        off = (ours.view_as(theirs) - theirs).norm().nan_to_num(math.inf)
+        shares[name] = min(MOST, float(off) / size) if size else 0.0
     furthest = max(shares, key=lambda name: shares[name])
     return Distance(shares[furthest], furthest)

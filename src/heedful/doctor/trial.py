@@ -312,13 +312,12 @@ def _gradients(
         return Finding("ok", "gradients", "gradients are not compared: float64 needs more memory")
     numbers["gradients"] = asdict(distance)
     wrong = not distance.share < WRONG
-    title = f"the gradients of training are within {percent(distance.share)} of float64's"
-    if wrong:
-        title = f"training has other gradients than float64: {percent(distance.share)} off"
+    which = "other gradients than the model's" if wrong else "the model's gradients"
+    off = f"{percent(distance.share)} off float64's ({distance.weight})"
     return Finding(
         "problem" if wrong else "ok",
         "gradients",
-        f"{title} ({distance.weight})",
+        f"training has {which}: at most {off}",
         distance.share,
         "Another precision (training.precision), or another release of PyTorch or Triton, may have "
         "the right ones; and please tell us, with this report" * wrong,
