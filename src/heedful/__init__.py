@@ -27,8 +27,8 @@ def load(
     """The model of a run folder, ready for `translate`: loaded once, used many times.
 
     `checkpoint` is `latest`, `best`, `average` or `step-N`; without it, the best there is.
-    `precision` is `fp32`, or `bf16` for the products of matrices; `auto` takes bf16 on a CPU that
-    has it, for models that gain by it.
+    `precision` is `fp32`, or `bf16` for the products of matrices, or on a CPU `int8`; `auto` takes
+    bf16 on a CPU that has it, for models that gain by it.
     """
     import warnings
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import heedful as package
+from heedful.decoding import ready
 
 LINES = ["1 0 1", "0 0 1 1", "1", "0 1 0 1 0"]
 
@@ -51,6 +52,33 @@ def test_files_give_the_same_as_streams_and_as_python(
     assert (tmp_path / "out").read_text().splitlines() == streamed
     usual = heedful("decode", tiny_run, "-i", tmp_path / "in").lines
     assert package.load(tiny_run).translate(LINES) == usual
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+def test_in_any_precision_there_is_a_line_for_a_line(
+    heedful, tiny_run: Path, say, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    real = ready.make_ready
+    monkeypatch.setattr(ready, "make_ready", lambda *given: asked.append(real(*given)))
+    monkeypatch.setattr(ready, "check_whole", lambda device: None)
+    say("\n".join(LINES) + "\n")
+    answer = heedful("decode", tiny_run, "--greedy", "--precision", precision)
+    assert answer.status == 0 and answer.out.count("\n") == len(LINES)
+    package.load(tiny_run, precision=precision)
+    assert asked == [precision] * 2
+
+
+def test_a_precision_that_this_machine_lacks_is_an_error_before_anything_is_written(
+    heedful, tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ready, "has_whole_products", lambda: False)
+    (tmp_path / "in").write_text("1 0 1\n")
+    answer = heedful(
+        "decode", tiny_run, "-i", tmp_path / "in", "-o", tmp_path / "out", "--precision", "int8"
+    )
+    assert answer.status == 2 and not (tmp_path / "out").exists()
+    assert "precision int8 needs a processor" in answer.err and "Use fp32, or bf16" in answer.err
 
 
 def test_a_line_that_cannot_be_decoded_is_named_and_the_rest_go_on(

@@ -6,14 +6,27 @@ import torch
 from heedful.config import vary
 from heedful.data.batch import Batch, pad
 from heedful.decoding import ready as ready_file
-from heedful.decoding.ready import LARGE, WIDE, LightLinear, PackedLinear, can_pack, make_ready
+from heedful.decoding.ready import (
+    LARGE,
+    WIDE,
+    WORTH,
+    LightLinear,
+    PackedLinear,
+    can_pack,
+    make_ready,
+)
 from heedful.decoding.search import decode
+from heedful.errors import UsageError
 from heedful.laws.base import Subject, enrolled
 from heedful.models.base import Model
 from heedful.models.building import build
+from heedful.nn.whole import WholeLinear, has_whole_products
 from heedful.presets.base import Decode
 from heedful.registry import presets
 
+multiplies = pytest.mark.skipif(
+    not has_whole_products(), reason="this machine multiplies no numbers of eight bits"
+)
 SOURCES = Batch({"inputs": pad([[5, 6, 7, 1], [4, 1], [8, 8, 3, 4, 5, 1]])})
 
 
@@ -29,7 +42,7 @@ def weights(model: Model) -> set[torch.dtype]:
 
 def test_every_product_is_in_bf16_and_scores_stay_near() -> None:
     plain, light = model(), model()
-    assert make_ready(light, "bf16", "cpu") and weights(light) == {torch.bfloat16}
+    assert make_ready(light, "bf16", "cpu") == "bf16" and weights(light) == {torch.bfloat16}
     assert not any(isinstance(part, torch.nn.Linear) for part in light.modules())
     batch = Batch({**SOURCES.features, "targets": SOURCES.inputs})
     with torch.no_grad():
@@ -46,12 +59,12 @@ def test_every_product_is_in_bf16_and_scores_stay_near() -> None:
 @pytest.mark.parametrize("dim", [32, WIDE])
 def test_auto_lightens_wide_models_where_the_processor_can(dim, monkeypatch) -> None:
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
-    assert make_ready(model(dim), "auto", "cpu") is (dim == WIDE)
-    assert not make_ready(model(dim), "fp32", "cpu")
-    assert not make_ready(model(dim), "auto", "cuda")
+    assert make_ready(model(dim), "auto", "cpu") == ("bf16" if dim == WIDE else "fp32")
+    assert make_ready(model(dim), "fp32", "cpu") == "fp32"
+    assert make_ready(model(dim), "auto", "cuda") == "fp32"
     for name in ("avx512_bf16", "amx_tile"):
         monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda: False)
-    assert not make_ready(model(dim), "auto", "cpu")
+    assert make_ready(model(dim), "auto", "cpu") == "fp32"
 
 
 @pytest.mark.skipif(not can_pack(), reason="this PyTorch lays no weights out beforehand")
@@ -60,9 +73,9 @@ def test_every_model_says_the_same_with_weights_laid_out(name, monkeypatch) -> N
     monkeypatch.setattr(ready_file, "LARGE", 1)
     subject = Subject(name)
     plain, packed = subject.fresh().eval(), subject.fresh().eval()
-    assert not make_ready(packed, "fp32", "cpu")
+    make_ready(packed, "fp32", "cpu")
     assert any(isinstance(part, PackedLinear) for part in packed.modules())
-    assert not any(type(part) is torch.nn.Linear for part in packed.modules())
+    assert not any(isinstance(part, torch.nn.Linear) for part in packed.modules())
     batch = subject.batch(subject.pairs(3))
     with torch.inference_mode():
         torch.testing.assert_close(packed.logits(batch), plain.logits(batch), rtol=1e-4, atol=1e-4)
@@ -86,12 +99,12 @@ def test_large_layers_are_laid_out_in_either_precision_and_small_ones_stay() -> 
     rows = LARGE // 32
     small, large = torch.nn.Linear(32, rows - 1), torch.nn.Linear(32, rows)
     kinds = {
-        (layer, low): type(ready_file._ready(layer.weight, layer.bias, low, True))
+        (layer, precision): type(ready_file._ready(layer.weight, layer.bias, precision, True))
         for layer in (small, large)
-        for low in (True, False)
+        for precision in ("bf16", "fp32")
     }
-    assert kinds[large, True] is kinds[large, False] is PackedLinear
-    assert kinds[small, True] is LightLinear and kinds[small, False] is type(None)
+    assert kinds[large, "bf16"] is kinds[large, "fp32"] is PackedLinear
+    assert kinds[small, "bf16"] is LightLinear and kinds[small, "fp32"] is type(None)
 
 
 def test_where_weights_cannot_be_laid_out_a_model_stays_as_it_is(monkeypatch) -> None:
@@ -103,8 +116,56 @@ def test_where_weights_cannot_be_laid_out_a_model_stays_as_it_is(monkeypatch) ->
     can_pack.cache_clear()
     try:
         usual = model()
-        assert not make_ready(usual, "fp32", "cpu") and not can_pack()
+        make_ready(usual, "fp32", "cpu")
+        assert not can_pack()
         assert not any(isinstance(part, PackedLinear) for part in usual.modules())
-        assert make_ready(usual, "bf16", "cpu") and weights(usual) == {torch.bfloat16}
+        make_ready(usual, "bf16", "cpu")
+        assert weights(usual) == {torch.bfloat16}
     finally:
         can_pack.cache_clear()
+
+
+@multiplies
+@pytest.mark.parametrize("name", enrolled())
+def test_every_model_says_about_the_same_in_eight_bits(name, monkeypatch) -> None:
+    """Its law is not equality; but what is likely stays so."""
+    monkeypatch.setattr(ready_file, "WORTH", 1)
+    subject = Subject(name)
+    plain, whole = subject.fresh().eval().float(), subject.fresh().eval().float()
+    assert make_ready(whole, "int8", "cpu") == "int8"
+    assert any(isinstance(part, WholeLinear) for part in whole.modules())
+    assert not any(isinstance(part, torch.nn.Linear) for part in whole.modules())
+    batch = subject.batch(subject.pairs(3))
+    with torch.inference_mode():
+        one, other = plain.logits(batch), whole.logits(batch)
+    assert not torch.equal(one, other)
+    assert (one - other).abs().max() < 0.1 * one.abs().max()
+
+
+@multiplies
+def test_in_eight_bits_a_batch_says_what_each_of_its_sentences_does(monkeypatch) -> None:
+    monkeypatch.setattr(ready_file, "WORTH", 1)
+    whole, search = model(), Decode(beam=2, extra_length=3)
+    make_ready(whole, "int8", "cpu")
+    together = decode(whole, SOURCES, search)
+    for row, said in enumerate(together):
+        length = int(SOURCES.inputs.at.real[row].sum())
+        alone = Batch({"inputs": pad([SOURCES.inputs.ids[row, :length].tolist()])})
+        (best,) = decode(whole, alone, search)
+        assert best[0].ids == said[0].ids
+        assert best[0].score == pytest.approx(said[0].score, abs=1e-4)
+
+
+@multiplies
+def test_small_layers_keep_all_their_digits() -> None:
+    small, large = torch.nn.Linear(32, WORTH // 32 - 1), torch.nn.Linear(32, WORTH // 32)
+    for layer, kind in ((small, type(None)), (large, WholeLinear)):
+        assert type(ready_file._ready(layer.weight, layer.bias, "int8", True)) is kind
+
+
+def test_eight_bits_are_refused_where_they_are_slow_or_wrong(monkeypatch) -> None:
+    with pytest.raises(UsageError, match="on a CPU, and this is on cuda. Use fp32 or bf16"):
+        make_ready(model(), "int8", "cuda")
+    monkeypatch.setattr(ready_file, "has_whole_products", lambda: False)
+    with pytest.raises(UsageError, match="not so here. Use fp32, or bf16"):
+        make_ready(model(), "int8", "cpu")

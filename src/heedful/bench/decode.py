@@ -27,7 +27,7 @@ from heedful.bench.timing import free, rates
 from heedful.config import to_json
 from heedful.data.batch import Batch, pad
 from heedful.data.preparation import Progress, prepare, silent
-from heedful.decoding.ready import make_ready
+from heedful.decoding.ready import Known, make_ready
 from heedful.decoding.recorded import Recorded
 from heedful.decoding.search import decode
 from heedful.errors import UsageError
@@ -46,6 +46,7 @@ UNIT = "output tokens/s"
 REST = 0.5  # seconds before a turn: threads of whoever came before may still wait by spinning
 COLUMNS = ("equal", "tokens", "peak_gb")
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+READY: dict[str, Known] = {"float32": "fp32", "bfloat16": "bf16", "int8": "int8"}  # on a CPU
 NONE_ENDS = (
     "no output ends in time, so all sentences are measured, and what is measured is their limit: "
     "train the run further"
@@ -71,10 +72,10 @@ class Measuring:
     warmup: int = 1
 
     def __post_init__(self) -> None:
-        unknown = [name for name in self.precisions if name not in PRECISIONS]
+        unknown = [name for name in self.precisions if name not in READY]
         if unknown:
             raise UsageError(
-                f"no precision named '{unknown[0]}' here. There are: {', '.join(PRECISIONS)}"
+                f"no precision named '{unknown[0]}' here. There are: {', '.join(READY)}"
             )
         counts = {"--batch": self.batch, "--sentences": self.sentences, "--repeats": self.repeats}
         counts |= {"--beam": min(self.beams, default=0)}
@@ -235,10 +236,10 @@ class Table:
         return None
 
     def theirs(self, rival: Rival) -> tuple[str, ...]:
-        """CTranslate2 has whole numbers too, and on a CPU no bfloat16."""
+        """CTranslate2 has whole numbers too, and on a CPU no bfloat16; Hugging Face has none."""
         if rival.name == "ctranslate2" and self.device.type == "cpu":
             return ("float32", "int8")
-        return self.m.precisions
+        return tuple(name for name in self.m.precisions if name in PRECISIONS)
 
     def make_ours(self, precision: str) -> Callable[[], Engine]:
         return partial(ours, self.loaded, precision, self.extra, self.device)
@@ -293,7 +294,7 @@ def ours(loaded: Loaded, precision: str, extra: int, device: torch.device) -> En
     """Our own search; an output may be `extra` longer than its source."""
     model = copy.deepcopy(loaded.model).to(device)
     if device.type == "cpu":
-        make_ready(model, "bf16" if precision == "bfloat16" else "fp32", device)
+        make_ready(model, READY[precision], device)
     else:
         model.to(PRECISIONS[precision])
     recorded = Recorded(model) if device.type == "cuda" else None

@@ -191,7 +191,10 @@ def bench_decode(
     ] = None,
     precision: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="float32, bfloat16. Both on a GPU, float32 on a CPU."),
+        typer.Option(
+            metavar="A,B",
+            help="float32, bfloat16, on a CPU int8. The first two on a GPU, float32 on a CPU.",
+        ),
     ] = None,
     repeats: Repeats = None,
     warmup: Warmup = None,

@@ -3,13 +3,21 @@
 import json as jsons
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from heedful.cli.interactive import converse
 from heedful.cli.lines import one_line, reading, writing
-from heedful.cli.options import Checkpoint, Device, Plugins, Run, Settings, load_plugins
+from heedful.cli.options import (
+    Checkpoint,
+    Device,
+    Plugins,
+    Precision,
+    Run,
+    Settings,
+    load_plugins,
+)
 from heedful.cli.progress import Progress
 from heedful.cli.screen import warn
 from heedful.cli.search import (
@@ -27,7 +35,6 @@ from heedful.config import vary
 from heedful.errors import HeedfulError, UsageError
 
 if TYPE_CHECKING:
-    from heedful.decoding.ready import Precision
     from heedful.decoding.translator import Decoded, Translator
 
 
@@ -71,10 +78,7 @@ def decode(
     ] = False,
     checkpoint: Checkpoint = None,
     device: Device = "auto",
-    precision: Annotated[
-        Literal["auto", "fp32", "bf16"],
-        typer.Option("--precision", help="Of products: auto is bf16 on a CPU that has it."),
-    ] = "auto",
+    precision: Precision = "auto",
     settings: Settings = None,
     plugin: Plugins = None,
 ) -> None:
@@ -126,7 +130,7 @@ def _translator(
     run: Path,
     checkpoint: str | None,
     device: str,
-    precision: "Precision",
+    precision: Precision,
     changes: dict[str, Any],
     to: str | None,
 ) -> "Translator":

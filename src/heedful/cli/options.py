@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -44,6 +44,13 @@ Data = Annotated[
 ]
 Device = Annotated[
     str, typer.Option("--device", help="auto (a GPU where there is one), cpu, cuda or cuda:N.")
+]
+Precision = Annotated[
+    Literal["auto", "fp32", "bf16", "int8"],
+    typer.Option(
+        "--precision",
+        help="Of products: auto is bf16 on a CPU that has it; int8 is for CPUs with VNNI.",
+    ),
 ]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 Checkpoint = Annotated[

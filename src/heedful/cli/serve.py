@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from heedful.cli.options import Checkpoint, Device, Plugins, Settings, load_plugins
+from heedful.cli.options import (
+    Checkpoint,
+    Device,
+    Plugins,
+    Precision,
+    Settings,
+    load_plugins,
+)
 from heedful.cli.screen import note, say, warn
 from heedful.cli.search import Alpha, Beam, decode_changes
 from heedful.errors import UsageError
@@ -64,6 +71,7 @@ def serve(
     ] = None,
     checkpoint: Checkpoint = None,
     device: Device = "auto",
+    precision: Precision = "auto",
     settings: Settings = None,
     plugin: Plugins = None,
 ) -> None:
@@ -101,7 +109,7 @@ def serve(
         raise UsageError("--token must be of ASCII characters, as HTTP headers are")
     changes = decode_changes({"beam": beam, "alpha": alpha}, False, settings)
     with closing(bind(host, port)) as listening:
-        served = load_runs(runs, checkpoint, device, changes, warn)
+        served = load_runs(runs, checkpoint, device, changes, warn, precision)
         use_threads(threads)
         app = make_app(
             served,

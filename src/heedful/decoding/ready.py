@@ -2,7 +2,8 @@
 
 A step of decoding multiplies a few rows with every weight. PyTorch lays a matrix out anew for each
 product; here it is done once. In bf16, products and nothing else, it is half the bytes too, and
-what comes of it differs from fp32 in the third digit of a log-probability.
+what comes of it differs from fp32 in the third digit of a log-probability. In whole numbers of
+eight bits (nn/whole.py) it is a quarter, and differs in the second.
 """
 
 from functools import cache
@@ -12,27 +13,47 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from heedful.errors import UsageError
 from heedful.modalities.heads import AdaptiveHead
 from heedful.models.base import Model
 from heedful.nn.low import has_low_products, relay
+from heedful.nn.whole import ROWS, WholeLinear, has_whole_products
 
-Precision = Literal["auto", "fp32", "bf16"]
+Known = Literal["fp32", "bf16", "int8"]
+Precision = Literal["auto", Known]
 WIDE = 256  # narrower models lose more by casting than they gain
 LARGE = 2**17  # smaller matrices gain nothing by being laid out beforehand
-ROWS = 128  # that are multiplied at a time, about: a hint for the layout
+WORTH = 2**14  # smaller ones gain nothing by eight bits
 
 
-def make_ready(model: Model, precision: Precision, device: torch.device | str) -> bool:
-    """Make a model ready in place, in bf16 if that is asked for or `auto` finds it faster; whether
-    it is in bf16."""
+def make_ready(model: Model, precision: Precision, device: torch.device | str) -> Known:
+    """Make a model ready in place, in the precision that is asked for or that `auto` finds to be
+    faster and as good; which that is."""
     place = torch.device(device)
-    low = precision == "bf16" or (precision == "auto" and _pays(model, place))
-    packs = place.type == "cpu" and can_pack()
-    relay(model, lambda layer: _ready(layer.weight, layer.bias, low, packs) or layer)
+    if precision == "auto":
+        precision = "bf16" if _pays(model, place) else "fp32"
+    if precision == "int8":
+        check_whole(place)
+    known, packs = precision, place.type == "cpu" and can_pack()
+    relay(model, lambda layer: _ready(layer.weight, layer.bias, known, packs) or layer)
     if not isinstance(model.head, AdaptiveHead):  # its layers are ready already
-        ready = _ready(model.head.embedding.weight, None, low, packs)
+        ready = _ready(model.head.embedding.weight, None, known, packs)
         model.add_module("head", ready or model.head)
-    return low
+    return known
+
+
+def check_whole(device: torch.device) -> None:
+    """Say where there are no products of eight bits."""
+    if device.type != "cpu":
+        raise UsageError(
+            f"precision int8 is for decoding on a CPU, and this is on {device.type}. "
+            "Use fp32 or bf16 there, or --device cpu"
+        )
+    if not has_whole_products():
+        raise UsageError(
+            "precision int8 needs a processor that adds up products of 8-bit numbers without an "
+            "error (VNNI), and a PyTorch with oneDNN: not so here. Use fp32, or bf16"
+        )
 
 
 class LightLinear(nn.Module):
@@ -80,8 +101,11 @@ def can_pack() -> bool:
     return torch.allclose(said, F.linear(x, weight))
 
 
-def _ready(weight: Tensor, bias: Tensor | None, low: bool, packs: bool) -> nn.Module | None:
+def _ready(weight: Tensor, bias: Tensor | None, precision: Known, packs: bool) -> nn.Module | None:
     """The layer to multiply by; None where the usual one does."""
+    if precision == "int8" and weight.numel() >= WORTH:
+        return WholeLinear(weight, bias)
+    low = precision == "bf16"
     if packs and weight.numel() >= LARGE:
         return PackedLinear(weight, bias, torch.bfloat16 if low else torch.float32)
     return LightLinear(weight, bias) if low else None

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from heedful.config import vary
-from heedful.decoding.ready import make_ready
+from heedful.decoding.ready import Precision, make_ready
 from heedful.decoding.translator import Translator
 from heedful.distributed.processes import pick_device
 from heedful.errors import UsageError
@@ -74,6 +74,7 @@ def load_runs(
     device: str,
     changes: Mapping[str, Any],
     warn: Callable[[str], None],
+    precision: Precision = "auto",
 ) -> list[Served]:
     """Each run as `RUN` or `NAME=RUN`; without a name it is called as its folder is."""
     place = pick_device(device)
@@ -84,7 +85,7 @@ def load_runs(
             raise UsageError(
                 f"two runs would be called '{name}'. Give one another name: NAME={path}"
             )
-        loaded = aside(partial(_loaded, path, checkpoint, place, warn))
+        loaded = aside(partial(_loaded, path, checkpoint, place, warn, precision))
         config = vary(loaded.config.preset.decode, dict(changes))
         translator = Translator(loaded.model, loaded.tokenizers, config, place)
         info = loaded.checkpoint
@@ -93,11 +94,15 @@ def load_runs(
 
 
 def _loaded(
-    path: Path, checkpoint: str | None, device: torch.device, warn: Callable[[str], None]
+    path: Path,
+    checkpoint: str | None,
+    device: torch.device,
+    warn: Callable[[str], None],
+    precision: Precision,
 ) -> Loaded:
     """A run's model, ready to decode."""
     loaded = load_model(path, checkpoint, device, warn)
-    make_ready(loaded.model, "auto", device)
+    make_ready(loaded.model, precision, device)
     return loaded
 
 
