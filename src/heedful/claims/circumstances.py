@@ -11,6 +11,7 @@ import torch
 import heedful
 
 CHANGED = "+changes"
+KIND = ("family", "cpu family"), ("model", "model")  # of a processor, and what Linux calls them
 LIBRARIES = ("torch", "numpy", "sacrebleu", "tokenizers")
 
 
@@ -61,8 +62,15 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
-    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return named[0] if named else platform.processor() or platform.machine() or "unknown processor"
+    said: dict[str, str] = {}  # of the first one; a cloud's may share a name and nothing else
+    for line in lines:
+        name, _, value = line.partition(":")
+        said.setdefault(name.strip(), value.strip())
+    named = said.get("model name")
+    if not named:
+        return platform.processor() or platform.machine() or "unknown processor"
+    kind = [f"{word} {said[key]}" for word, key in KIND if said.get(key)]
+    return f"{named} ({', '.join(kind)})" if kind else named
 
 
 def versions() -> dict[str, str]:
