@@ -14,6 +14,7 @@ from heedful.laws import Subject, enrolled
 from heedful.models.building import build
 from heedful.nn.candidates import Sampled
 from heedful.nn.low import LowLinear
+from heedful.nn.products import Linear
 from heedful.registry import presets
 from heedful.training.low import WIDE, LowHead, is_low, with_low_products
 from heedful.training.step import TrainStep
@@ -78,7 +79,7 @@ def test_the_weights_are_the_very_same() -> None:
     assert type(low.head) is LowHead
     # What evaluates is the model itself, and it is as it was.
     kinds = {type(part) for part in model.modules()}
-    assert torch.nn.Linear in kinds and not kinds & {LowLinear, LowHead}
+    assert Linear in kinds and not kinds & {LowLinear, LowHead}
 
 
 def test_a_head_that_looks_at_few_words_stays_as_it_is() -> None:

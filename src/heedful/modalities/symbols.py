@@ -12,6 +12,7 @@ from heedful.nn.kernels.step import embed
 from heedful.nn.layout import Layout
 from heedful.nn.losses import Loss, Smoothing
 from heedful.nn.memory import Memory
+from heedful.nn.products import times
 from heedful.nn.projected import projected
 from heedful.nn.slate import Slate
 from heedful.text.specials import PAD
@@ -47,7 +48,7 @@ class Head(nn.Module):
         self.smoothing = smoothing
 
     def forward(self, x: Float[Tensor, "B L D"]) -> Float[Tensor, "B L V"]:
-        return F.linear(x, self.embedding.weight)
+        return times(x, self.embedding.weight)
 
     def loss(
         self,

@@ -26,6 +26,7 @@ from heedful.nn.cells import LSTM
 from heedful.nn.initial import linear
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
+from heedful.nn.products import plus_times
 from heedful.nn.rewards import MovingBaseline, draw, of_sequence, reward_loss
 from heedful.nn.scores import Additive
 from heedful.registry import models
@@ -146,7 +147,7 @@ class CaptionAttend(nn.Module):
                 drawn.append(chosen(weights[-1], None if coins is None else coins[:, t]))
                 z = over(drawn[-1], source.x)[:, 0]
             z = self.gate(h).sigmoid() * z
-            state = self.gates.step(torch.addmm(read, z, weight), (h, cell))
+            state = self.gates.step(plus_times(read, z, weight), (h, cell))
             said.append(state[0])
             seen.append(z)
         memory["state"].keep(state)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from heedful.errors import UsageError
 from heedful.nn.losses import Loss, Objective
+from heedful.nn.products import Linear
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +43,13 @@ class Clusters(nn.Module):
         super().__init__()
         edges = [c for c in config.cutoffs if c < size]
         self.edges = [*edges, size]
-        self.first = nn.Linear(dim, self.edges[0] + len(edges), bias=False)
+        self.first = Linear(dim, self.edges[0] + len(edges), bias=False)
         self.narrow = nn.ModuleList()
         self.rare = nn.ModuleList()
         for number, (begin, end) in enumerate(zip(edges, self.edges[1:], strict=True), start=1):
             inside = max(1, int(dim // config.narrower**number))
-            self.narrow.append(nn.Linear(dim, inside, bias=False))
-            self.rare.append(nn.Linear(inside, end - begin, bias=False))
+            self.narrow.append(Linear(dim, inside, bias=False))
+            self.rare.append(Linear(inside, end - begin, bias=False))
         for layer in (self.first, *self.rare):
             assert isinstance(layer, nn.Linear)
             nn.init.normal_(layer.weight, std=layer.in_features**-0.5)

@@ -16,6 +16,7 @@ from heedful.nn.attention import Encoded
 from heedful.nn.cells import Cell, State
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
+from heedful.nn.products import plus_times
 from heedful.nn.recurrent import Dropout
 from heedful.nn.states import Table, of_rows, of_tokens, spread
 
@@ -90,9 +91,9 @@ class Attending(nn.Module):
             before = now.states[-1][0]
             if self.query == "previous":
                 looked = self.alignment(before[:, None], scene.step(t), now.carried)
-                read = torch.addmm(read, looked.context[:, 0], weight)
+                read = plus_times(read, looked.context[:, 0], weight)
             elif self.fed:
-                read = torch.addmm(read, now.fed, weight)
+                read = plus_times(read, now.fed, weight)
             states = self.up(read, now.states, [None if d is None else d[:, t] for d in drops])
             out = states[-1][0]
             if self.query == "current":

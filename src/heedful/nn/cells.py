@@ -24,6 +24,7 @@ from torch.nn import functional as F
 
 from heedful.config import Choice
 from heedful.nn.initial import xavier
+from heedful.nn.products import are_quicker, plus_times, times
 from heedful.nn.sweep import sweep
 
 State = tuple[Tensor, ...]  # h of a GRU; h and c of an LSTM
@@ -87,12 +88,12 @@ class Gates(nn.Module, ABC):
         weight: Tensor = self.weight_x
         if x.shape[-1] < self.inside:
             weight = weight[:, begin : begin + x.shape[-1]]
-        return F.linear(x, weight, None if begin else self.bias)
+        return times(x, weight, None if begin else self.bias)
 
-    def columns(self, begin: int) -> Float[Tensor, "J G"]:
+    def columns(self, begin: int) -> Float[Tensor, "G J"]:
         """What the numbers read from `begin` on are multiplied by. A loop takes it once: a part of
         the weights that is taken at every step costs as much again as all of them."""
-        return self.weight_x[:, begin:].t()
+        return self.weight_x[:, begin:]
 
     @abstractmethod
     def step(self, gates: Float[Tensor, "B G"], state: State) -> State:
@@ -104,6 +105,10 @@ class Gates(nn.Module, ABC):
         """The states after each of these steps, [B, L, H] each, by an operation of our own; None
         where there is none. `beside` is what else each step is given."""
         return None
+
+    def runs(self, x: Tensor) -> bool:
+        """Whether `run` is the quickest way for these."""
+        return self.fused
 
     @abstractmethod
     def run(
@@ -131,7 +136,7 @@ class LSTMGates(Gates):
 
     def step(self, gates: Float[Tensor, "B G"], state: State) -> State:
         h, c = state
-        gates = torch.addmm(gates, h, self.weight_h.t())
+        gates = plus_times(gates, h, self.weight_h)
         both, g, o = gates.split((2 * self.dim, self.dim, self.dim), 1)
         i, f = both.sigmoid().chunk(2, 1)
         c = torch.addcmul(f * c, i, g.tanh())
@@ -178,14 +183,14 @@ class GRUGates(Gates):
         parts = (2 * self.dim, self.dim)
         both, new = gates.split(parts, 1)
         if self.bias_h is not None:
-            more, inner = F.linear(h, self.weight_h).split(parts, 1)
+            more, inner = times(h, self.weight_h).split(parts, 1)
             r, z = (both + more).sigmoid().chunk(2, 1)
             inner = inner + self.bias_h
             n = torch.addcmul(new, r, inner if beside is None else inner + beside).tanh()
         else:
             weight, new_weight = self.weight_h.split(parts)
-            r, z = torch.addmm(both, h, weight.t()).sigmoid().chunk(2, 1)
-            n = torch.addmm(new, r * h, new_weight.t()).tanh()
+            r, z = plus_times(both, h, weight).sigmoid().chunk(2, 1)
+            n = plus_times(new, r * h, new_weight).tanh()
         return (torch.lerp(n, h, z) if self.update == "keep" else torch.lerp(h, n, z),)
 
     def sweep(
@@ -197,6 +202,9 @@ class GRUGates(Gates):
         if inside is not None:
             inside = inside.expand_as(gates[..., : self.dim]) if beside is None else inside + beside
         return (sweep(gates, state[0], self.weight_h, inside, self.update == "renew"),)
+
+    def runs(self, x: Tensor) -> bool:
+        return self.fused and not are_quicker(x)  # the library's kernel has PyTorch's products
 
     def run(
         self, x: Float[Tensor, "B L I"], state: State, real: Tensor | None

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from heedful.nn.products import Linear
+
 
 @torch.no_grad()
 def xavier(weight: Tensor, parts: int = 1) -> None:
@@ -11,9 +13,9 @@ def xavier(weight: Tensor, parts: int = 1) -> None:
         nn.init.xavier_uniform_(part)
 
 
-def linear(inside: int, outside: int, bias: bool = True, parts: int = 1) -> nn.Linear:
+def linear(inside: int, outside: int, bias: bool = True, parts: int = 1) -> Linear:
     """A linear layer that begins as in the Transformer: Xavier's weights, zero bias."""
-    layer = nn.Linear(inside, outside, bias=bias)
+    layer = Linear(inside, outside, bias=bias)
     xavier(layer.weight, parts)
     if bias:
         nn.init.zeros_(layer.bias)

@@ -6,11 +6,12 @@ outside.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+
+from heedful.nn.products import Product
 
 
 def has_low_products() -> bool:
@@ -37,29 +38,6 @@ class LowLinear(nn.Module):
         self.weight, self.bias = layer.weight, layer.bias
 
     def forward(self, x: Float[Tensor, "*N I"]) -> Float[Tensor, "*N O"]:
-        y: Tensor = _Product.apply(x.reshape(-1, x.shape[-1]), self.weight, self.bias)
-        return y.view(*x.shape[:-1], -1)
-
-
-class _Product(torch.autograd.Function):
-    """x times the transposed weight, and the gradients by both: three products in bf16. What is
-    added to it is not rounded."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        low, low_weight = x.to(torch.bfloat16), weight.to(torch.bfloat16)
-        ctx.save_for_backward(low, low_weight)
-        y = (low @ low_weight.T).to(x.dtype)
-        return y if bias is None else y.add_(bias)
-
-    @staticmethod
-    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
-        x, weight = ctx.saved_tensors
-        (by,) = slopes
-        low = by.to(torch.bfloat16)
-        wants_x, wants_weight, wants_bias = ctx.needs_input_grad
-        return (
-            (low @ weight).to(by.dtype) if wants_x else None,
-            (low.T @ x).to(by.dtype) if wants_weight else None,
-            by.sum(0) if wants_bias else None,
-        )
+        flat = x.reshape(-1, x.shape[-1])
+        y: Tensor = Product.apply(flat, self.weight, self.bias, torch.bfloat16)
+        return y.view(*x.shape[:-1], len(self.weight))

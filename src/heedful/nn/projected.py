@@ -14,6 +14,7 @@ from torch import Tensor
 
 from heedful.nn.kernels.blocks import suits_kernels
 from heedful.nn.losses import Loss, Smoothing
+from heedful.nn.products import product
 
 CHUNK = 2**27  # scores that exist at a time
 WHOLE = 256  # tokens of a chunk are a multiple of so many: products are cut into such tiles
@@ -71,7 +72,7 @@ class _Projected(torch.autograd.Function):
         size = chunk(labels)
         parts = (t.split(size) for t in (x, targets[:, None], real))
         for x_part, true, real_part in zip(*parts, strict=True):
-            scores = x_part @ low.T
+            scores = product(x_part, low)
             if by_kernel:
                 slope, likely, norm = _by_kernel(scores, true, spread - 1.0)
             else:
@@ -90,7 +91,7 @@ class _Projected(torch.autograd.Function):
                 slope = slope if quick else slope.exp_()
                 slope = _with_truth(slope, true, spread - 1.0).to(x.dtype)
             if wants_x:
-                x_slopes.append(slope @ low)
+                x_slopes.append(product(slope, low.T))
             if weight_slope is not None:
                 _add_product(weight_slope, slope.T, x_part)
         x_slope = None
@@ -128,7 +129,7 @@ def _add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
 
         add_product(total, a, b)
     else:
-        total += a @ b
+        total += product(a, b.T)
 
 
 def _by_kernel(scores: Tensor, true: Tensor, amount: float) -> tuple[Tensor, Tensor, Tensor]:

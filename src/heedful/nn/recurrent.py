@@ -1,8 +1,9 @@
 """Recurrent layers over rows of any layout: padded, packed, in pieces.
 
 Where a row holds one sequence a cell's own kernel computes all of its steps, the library's or ours
-(sweep.py); where rows hold several a plain scan does, which is also the reference. Packed sequences
-begin each with a state of their own, and what is remembered at the end is kept for each.
+(sweep.py), whichever is quicker; where rows hold several a plain scan does, which is also the
+reference. Packed sequences begin each with a state of their own, and what is remembered at the end
+is kept for each.
 B batch, L length, D what is read, H what is remembered.
 """
 
@@ -41,7 +42,7 @@ class Recurrent(nn.Module):
         nobody but the memory looks at what is remembered, and it may be anything.
         """
         begin = memory.recall(lambda: self.begin(start, x))
-        if at.several or not self.gates.fused:
+        if at.several or not self.gates.runs(x):
             out, end = scan(self.gates, self.gates.project(x), at, begin)
         else:
             out, end = run(self.gates, x, at, begin, ends or memory.keeps)

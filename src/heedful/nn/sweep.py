@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from heedful.nn.kernels import gates
+from heedful.nn.products import add_product, product
 
 
 def sweep(
@@ -43,7 +44,7 @@ class _After(torch.autograd.Function):
         for before, after, gates_t, inner_t in zip(
             states[:-1], states[1:], opened, inner, strict=True
         ):
-            gates.after(gates_t, before @ weight.t(), inner_t, before, after, renew)
+            gates.after(gates_t, product(before, weight), inner_t, before, after, renew)
         ctx.save_for_backward(opened, states, inner, weight)
         ctx.renew = renew
         return states[1:].transpose(0, 1)
@@ -58,8 +59,8 @@ class _After(torch.autograd.Function):
             gates.slopes_after(
                 carried, slope[t], opened[t], inner[t], states[t], slopes[t], new[t], ctx.renew
             )
-            carried.addmm_(slopes[t], weight)
-        by_weight = slopes.flatten(0, 1).t() @ states[:-1].flatten(0, 1)
+            add_product(carried, slopes[t], weight.t())
+        by_weight = product(slopes.flatten(0, 1).t(), states[:-1].flatten(0, 1).t())
         both, by_inside = slopes.split((2 * new.shape[2], new.shape[2]), 2)
         by_read = torch.cat([both, new], 2).transpose(0, 1)
         return by_read, carried, by_weight, by_inside.transpose(0, 1), None
@@ -76,8 +77,8 @@ class _Before(torch.autograd.Function):
         both, new = weight.split((2 * start.shape[1], start.shape[1]))
         reset = torch.empty_like(start)
         for before, after, gates_t in zip(states[:-1], states[1:], opened, strict=True):
-            gates.reset(gates_t, before @ both.t(), before, reset)
-            gates.update(gates_t, reset @ new.t(), before, after, renew)
+            gates.reset(gates_t, product(before, both), before, reset)
+            gates.update(gates_t, product(reset, new), before, after, renew)
         ctx.save_for_backward(opened, states, weight)
         ctx.renew = renew
         return states[1:].transpose(0, 1)
@@ -92,12 +93,13 @@ class _Before(torch.autograd.Function):
         carried = torch.zeros_like(states[0])
         for t in reversed(range(len(opened))):
             gates.slopes_update(carried, slope[t], opened[t], states[t], slopes[t], ctx.renew)
-            through = slopes[t, :, 2 * dim :] @ new
+            through = product(slopes[t, :, 2 * dim :], new.t())
             gates.slopes_reset(carried, through, opened[t], states[t], slopes[t])
-            carried.addmm_(slopes[t, :, : 2 * dim], both)
+            add_product(carried, slopes[t, :, : 2 * dim], both.t())
         flat, states = slopes.flatten(0, 1), states[:-1].flatten(0, 1)
         reset = opened[..., :dim].flatten(0, 1) * states
-        by_weight = torch.cat([flat[:, : 2 * dim].t() @ states, flat[:, 2 * dim :].t() @ reset])
+        pairs = (flat[:, : 2 * dim], states), (flat[:, 2 * dim :], reset)
+        by_weight = torch.cat([product(slope.t(), read.t()) for slope, read in pairs])
         return slopes.transpose(0, 1), carried, by_weight, None, None
 
 
