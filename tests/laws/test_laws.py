@@ -9,10 +9,12 @@ import pytest
 from torch import nn
 
 from heedful.laws import LAWS, LawBroken, Subject, check, enrolled
+from heedful.nn import products
 from heedful.nn.alignment import Alignment
 from heedful.nn.between import Between
 from heedful.nn.layout import line
 from heedful.nn.patterns import Causal, Full, Visible
+from heedful.nn.products import has_onednn
 from heedful.nn.summaries import Attend
 
 
@@ -32,6 +34,14 @@ def test_law_of_tracing_in_a_process_that_checks_no_shapes(name: str) -> None:
     """The shape checks of these tests cannot be traced, so this law is held where they are not."""
     hold = f"from heedful.laws import LAWS, Subject; LAWS['traced_equals_eager'](Subject('{name}'))"
     subprocess.run([sys.executable, "-c", hold], check=True, timeout=300)
+
+
+@pytest.mark.skipif(not has_onednn(), reason="this PyTorch has no way to oneDNN")
+@pytest.mark.parametrize("name", enrolled())
+def test_a_run_by_onednn_is_resumed_as_if_it_had_not_stopped(name: str, monkeypatch) -> None:
+    monkeypatch.setattr(products, "held_back", lambda: True)
+    monkeypatch.setattr(products, "LARGE", 1)
+    LAWS["resumed_equals_uninterrupted"](subject(name))
 
 
 # Slots that make no family of their own are held to the laws too. Memory-compressed attention alone

@@ -68,12 +68,17 @@ def test_what_is_added_to_a_product_has_its_gradient(asked) -> None:
 
 
 @try_onednn
-@pytest.mark.parametrize("a_lies", ["straight", "across"])
+@pytest.mark.parametrize("a_lies", ["straight", "across", "repeated"])
 @pytest.mark.parametrize("b_lies", ["straight", "across"])
 @pytest.mark.parametrize("rows", [7, 11])
 def test_products_are_of_what_is_meant_however_it_lies(asked, a_lies, b_lies, rows) -> None:
     torch.manual_seed(0)
-    a = torch.randn(rows, 5) if a_lies == "straight" else torch.randn(5, rows).t()
+    ways = {
+        "straight": torch.randn(rows, 5),
+        "across": torch.randn(5, rows).t(),
+        "repeated": torch.randn(1, 5).expand(rows, 5),
+    }
+    a = ways[a_lies]
     b = torch.randn(9, 5) if b_lies == "straight" else torch.randn(5, 9).t()
     torch.testing.assert_close(product(a, b), a @ b.t(), rtol=1e-5, atol=1e-5)
     total = torch.randn(rows, 9)
@@ -82,6 +87,28 @@ def test_products_are_of_what_is_meant_however_it_lies(asked, a_lies, b_lies, ro
     torch.testing.assert_close(total, wanted, rtol=1e-5, atol=1e-5)
     turned = a_lies == "across" and rows > 9
     assert asked == [(9, 5, rows) if turned else (rows, 5, 9)] * 2
+
+
+@try_onednn
+@pytest.mark.parametrize("a_lies", ["straight", "across"])
+@pytest.mark.parametrize("b_lies", ["straight", "across"])
+def test_no_part_of_a_matrix_is_read_where_it_lies(a_lies, b_lies, monkeypatch) -> None:
+    """For such oneDNN has but the way that it defines itself by, which takes a thousand times as
+    long."""
+    seen: list[Tensor] = []
+    real = torch.ops.mkldnn._linear_pointwise
+
+    def noted(a: Tensor, b: Tensor, *others: object) -> Tensor:
+        seen.append(b)
+        return real(a, b, *others)
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", noted)
+    torch.manual_seed(0)
+    whole = torch.randn(40, 50)
+    a = whole[:11, 3:8] if a_lies == "straight" else whole[3:8, :11].t()
+    b = whole[20:29, 1:6] if b_lies == "straight" else whole[1:6, 20:29].t()
+    torch.testing.assert_close(product(a, b), a @ b.t(), rtol=1e-5, atol=1e-5)
+    assert seen and all(x.is_contiguous() or x.t().is_contiguous() for x in seen)
 
 
 @try_onednn

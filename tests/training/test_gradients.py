@@ -14,7 +14,9 @@ from heedful.distributed.processes import Processes
 from heedful.doctor.gradients import Distance, compared, exactly, still
 from heedful.models.base import Model
 from heedful.models.building import build
+from heedful.nn import products
 from heedful.nn.layout import Layout
+from heedful.nn.products import has_onednn
 from heedful.presets.base import Preset
 from heedful.registry import presets
 from heedful.training.capture import PLAIN
@@ -83,6 +85,16 @@ def test_on_a_cpu_it_is_what_float64_gives(name: str, precision: str) -> None:
     preset, model = made(name, **{"training.precision": precision})
     distance = furthest(preset, model, sentences(2, 24, name in TRANSFORMERS), "cpu")
     assert distance.share < FAR[precision], distance
+
+
+@pytest.mark.skipif(not has_onednn(), reason="this PyTorch has no way to oneDNN")
+@pytest.mark.parametrize("name", [*TRANSFORMERS, *RECURRENT])
+def test_on_a_cpu_it_is_so_by_onednn_too(name: str, monkeypatch) -> None:
+    monkeypatch.setattr(products, "held_back", lambda: True)
+    monkeypatch.setattr(products, "LARGE", 1)
+    preset, model = made(name, **{"training.precision": "fp32"})
+    distance = furthest(preset, model, sentences(2, 24, name in TRANSFORMERS), "cpu")
+    assert distance.share < FAR["fp32"], distance
 
 
 def test_a_gradient_that_is_another_is_told(monkeypatch) -> None:

@@ -113,8 +113,11 @@ def bench_train(
     work = Workload.of(m.config, m.batches, data, progress)
     rows = [m.product.row(device, m.repeats)]
     ceiling = rows[0].value
-    alone = _peers(m, work, device, ceiling, tell)
-    kept = device.type == "cpu" and keep_freed()  # as in training
+    on_cpu = device.type == "cpu"
+    # On a CPU they come before malloc is told; elsewhere after ours, since compiling them takes
+    # minutes.
+    alone = _peers(m, work, device, ceiling, tell) if on_cpu else []
+    kept = on_cpu and keep_freed()  # as in training
     measured: list[tuple[Row, Preset]] = []
     for name, preset in arms(m):
         tell(name)
@@ -122,6 +125,8 @@ def bench_train(
         measured.append((attempt(name, UNIT, measure, device), preset))
         _say(measured[-1][0], tell)
     ours = [row for row, _ in measured]
+    if not on_cpu:
+        alone = _peers(m, work, device, ceiling, tell)
     beside = _peers(m, work, device, ceiling, tell, HEAP) if kept else []
     rows += [*ours, *alone, *beside, *gains([*ours, *alone]), *gains([*ours, *beside], HEAP)]
     known = [(row, preset) for row, preset in measured if row.value is not None]

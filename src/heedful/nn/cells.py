@@ -93,7 +93,8 @@ class Gates(nn.Module, ABC):
     def columns(self, begin: int) -> Float[Tensor, "G J"]:
         """What the numbers read from `begin` on are multiplied by. A loop takes it once: a part of
         the weights that is taken at every step costs as much again as all of them."""
-        return self.weight_x[:, begin:]
+        part = self.weight_x[:, begin:]
+        return part.contiguous() if are_quicker(part) else part
 
     @abstractmethod
     def step(self, gates: Float[Tensor, "B G"], state: State) -> State:

@@ -120,6 +120,8 @@ def _lies_across(a: Tensor) -> bool:
 
 
 def _by_onednn(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
+    if not b.is_contiguous() and not b.t().is_contiguous():  # a thousand times as slow
+        b = b.t().contiguous().t() if _lies_across(b) else b.contiguous()
     said: Tensor = torch.ops.mkldnn._linear_pointwise(a, b, bias, "none", [], "")
     return said
 
