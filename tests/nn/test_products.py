@@ -1,5 +1,7 @@
 """Products by another library are the same products, and so are their gradients."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -127,6 +129,26 @@ def test_a_gradient_of_a_gradient_is_refused_and_not_made_up(asked) -> None:
     (slope,) = torch.autograd.grad(Linear(4, 2)(x).square().sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         slope.sum().backward()
+
+
+COMPILED = """
+import torch
+from torch._dynamo.testing import CompileCounter
+from heedful.nn import products
+
+products.held_back = lambda: True
+products.LARGE = 50 * 8 * 8
+counted = CompileCounter()
+layer = torch.compile(products.Linear(8, 8), backend=counted, dynamic=True)
+for rows in (3, 40, 60, 90):
+    layer(torch.randn(rows, 8))
+assert counted.frame_count == 1, counted.frame_count
+"""
+
+
+def test_a_compiled_layer_is_compiled_once_for_small_and_large_products() -> None:
+    """In a process that checks no shapes: that cannot be compiled."""
+    subprocess.run([sys.executable, "-c", COMPILED], check=True, timeout=300)
 
 
 @pytest.mark.parametrize("why", ["double", "half", "autocast", "small", "known", "lacking"])

@@ -111,8 +111,8 @@ def are_quicker(x: Tensor) -> bool:
 
 
 def _pays(a: Tensor, b: Tensor) -> bool:
-    """Whether this product is."""
-    return a.numel() * b.shape[0] >= LARGE and are_quicker(a)
+    """Whether this product is. Its size is asked for last: a compiled graph would be bound to it."""
+    return are_quicker(a) and a.numel() * b.shape[0] >= LARGE
 
 
 def _lies_across(a: Tensor) -> bool:
