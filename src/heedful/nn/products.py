@@ -111,7 +111,7 @@ def are_quicker(x: Tensor) -> bool:
 
 
 def _pays(a: Tensor, b: Tensor) -> bool:
-    """Whether this product is. Its size is asked for last: a compiled graph would be bound to it."""
+    """Whether this product is. Of its size last: a compiled graph would be bound to that."""
     return are_quicker(a) and a.numel() * b.shape[0] >= LARGE
 
 
