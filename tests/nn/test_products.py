@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from heedful.nn import products
+from heedful.nn import processor, products
 from heedful.nn.products import Linear, add_product, has_onednn, held_back, plus_times, product
 
 try_onednn = pytest.mark.skipif(not has_onednn(), reason="this PyTorch has no way to oneDNN")
@@ -134,7 +134,7 @@ def test_a_gradient_of_a_gradient_is_refused_and_not_made_up(asked) -> None:
 COMPILED = """
 import torch
 from torch._dynamo.testing import CompileCounter
-from heedful.nn import products
+from heedful.nn import processor, products
 
 products.held_back = lambda: True
 products.LARGE = 50 * 8 * 8
@@ -184,7 +184,7 @@ def test_mkl_holds_back_new_processors_of_another_maker(
     about = tmp_path / "cpuinfo"
     if maker:
         about.write_text(f"vendor_id\t: {maker}\ncpu family\t: {family}\n\nflags\t: a b\n")
-    monkeypatch.setattr(products, "ABOUT", about)
+    monkeypatch.setattr(processor, "ABOUT", about)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: width)
     monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: mkl)
     held_back.cache_clear()

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 
 import heedful
+from heedful.nn.processor import processor
 
 CHANGED = "+changes"
 KIND = ("family", "cpu family"), ("model", "model")  # of a processor, and what Linux calls them
@@ -58,14 +59,7 @@ def hardware(device: torch.device) -> str:
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    said: dict[str, str] = {}  # of the first one; a cloud's may share a name and nothing else
-    for line in lines:
-        name, _, value = line.partition(":")
-        said.setdefault(name.strip(), value.strip())
+    said = processor()  # a cloud's may share a name and nothing else
     named = said.get("model name")
     if not named:
         return platform.processor() or platform.machine() or "unknown processor"

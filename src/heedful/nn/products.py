@@ -7,7 +7,6 @@ longer to be asked, so it is asked for large ones. N tokens, I inside, O outside
 
 import math
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,8 +16,9 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 from torch.utils.flop_counter import flop_registry, register_flop_formula
 
+from heedful.nn.processor import processor
+
 LARGE = 2**21  # multiplications of a product that is worth it
-ABOUT = Path("/proc/cpuinfo")  # where Linux tells of its processors
 AMD = "AuthenticAMD"
 ZEN_5 = 26  # AMD's number for the first of its families that compute 512 bits at once
 
@@ -131,8 +131,10 @@ def held_back() -> bool:
     """Whether PyTorch's own products leave half of what this processor can. A measurement would say
     so too, and now and then otherwise: then a run that is resumed would not go on as it was."""
     wide = torch.backends.cpu.get_cpu_capability() == "AVX512"
-    maker, family = _processor()
-    return wide and torch.backends.mkl.is_available() and maker == AMD and family >= ZEN_5
+    here = processor()
+    family = here.get("cpu family", "")
+    new = here.get("vendor_id") == AMD and family.isdigit() and int(family) >= ZEN_5
+    return new and wide and torch.backends.mkl.is_available()
 
 
 @cache
@@ -151,14 +153,3 @@ def has_onednn() -> bool:
 
 def _operations(a: torch.Size, b: torch.Size, *_: Any, **__: Any) -> int:
     return 2 * math.prod(a) * b[0]
-
-
-def _processor() -> tuple[str, int]:
-    """Its maker, and the number of its family; an empty word and 0 where nobody says."""
-    try:
-        lines = ABOUT.read_text(errors="replace").splitlines()
-    except OSError:
-        lines = []
-    said = {name.strip(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
-    family = said.get("cpu family", "")
-    return said.get("vendor_id", ""), int(family) if family.isdigit() else 0
