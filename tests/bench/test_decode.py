@@ -13,6 +13,7 @@ from heedful.bench.decode import RIVALS, Measuring, bench_decode, ours, stand_in
 from heedful.bench.defaults import stand_in_config
 from heedful.bench.table import Row
 from heedful.errors import UsageError
+from heedful.nn.whole import has_whole_products
 from heedful.runs.folder import RunFolder
 from heedful.runs.loading import load_model
 from heedful.text.specials import EOS
@@ -62,6 +63,18 @@ def test_ours_says_what_was_learnt_in_both_precisions(learned: Path, data_folder
     assert rows["heedful bfloat16, beam 1"].more["equal"] > 0.7
     engine = ours(load_model(learned), "float32", 4, CPU)
     assert engine([[3, 4, 4, 1], [4, 3, 1]], 1) == [[4, 4, 3], [3, 4]]
+
+
+def test_eight_bits_are_refused_on_a_gpu_before_anything_is_measured(tmp_path: Path) -> None:
+    nothing = Measuring(run=tmp_path, precisions=("float32", "int8"), rivals=())
+    with pytest.raises(UsageError, match="on a CPU, and this is on cuda"):
+        bench_decode(nothing, torch.device("cuda"), tmp_path, lambda text: None)
+
+
+@pytest.mark.skipif(not has_whole_products(), reason="no products of eight bits here")
+def test_eight_bits_have_a_row_of_their_own(learned: Path, data_folder: Path) -> None:
+    rows = measured(learned, data_folder, precisions=("float32", "int8"))
+    assert rows["heedful int8, beam 1"].value and rows["heedful int8, beam 1"].more["equal"] > 0.5
 
 
 def test_all_take_turns(

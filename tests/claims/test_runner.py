@@ -169,6 +169,14 @@ class TestCommit:
         assert circumstances._git(tmp_path, "status") is None
 
 
+def test_processors_of_one_name_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    said = "model name\t: AMD EPYC\ncpu family\t: 26\nmodel\t: 2\n\nmodel name\t: another\n"
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: said)
+    assert circumstances.hardware(torch.device("cpu")).startswith("AMD EPYC (family 26, model 2), ")
+
+
 def test_the_hardware_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 

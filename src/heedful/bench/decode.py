@@ -27,7 +27,7 @@ from heedful.bench.timing import free, rates
 from heedful.config import to_json
 from heedful.data.batch import Batch, pad
 from heedful.data.preparation import Progress, prepare, silent
-from heedful.decoding.ready import Known, make_ready
+from heedful.decoding.ready import Known, check_whole, make_ready
 from heedful.decoding.recorded import Recorded
 from heedful.decoding.search import decode
 from heedful.errors import UsageError
@@ -93,6 +93,8 @@ def bench_decode(
 ) -> Bench:
     """Measure all of it, beam by beam."""
     m = measuring
+    if "int8" in m.precisions:
+        check_whole(device)
     if device.type == "cpu":
         keep_freed()  # as a Translator does
     loaded = load_model(m.run, m.checkpoint)
