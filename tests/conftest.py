@@ -1,5 +1,5 @@
 """What all tests share: one thread a worker, fixed seeds, data in a folder of its own, and the
-shapes in signatures checked on every call."""
+shapes in signatures checked on every call where those are tested."""
 
 import os
 import random
@@ -18,7 +18,9 @@ import pytest
 # Before anything of these rooms is imported: every annotated shape is then checked when called.
 # Left out: what is called inside FlexAttention's own tracing, which the checks would disturb.
 TRACED = {"layout", "patterns", "sight"}
-PARTS = Path(__file__).parent.parent / "src" / "heedful" / "nn"
+TESTS = Path(__file__).parent
+CHECKED = {"laws", "modalities", "models", "nn"}  # rooms of tests
+PARTS = TESTS.parent / "src" / "heedful" / "nn"
 jaxtyping.install_import_hook(
     [
         "heedful.models",
@@ -44,6 +46,14 @@ hypothesis.settings.load_profile("heedful")
 torch.set_num_threads(1)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # those started here hear it again
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Other rooms train and search, by hundreds of calls a step that were checked before: there it
+    would take longer than all else."""
+    room = item.path.relative_to(TESTS).parts[0]
+    jaxtyping.config.update("jaxtyping_disable", room not in CHECKED)
 
 
 @pytest.fixture(autouse=True)
