@@ -1,6 +1,8 @@
 """Imports point down only: the rooms of the house, drawn from the source by `ast`."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,17 @@ def test_rooms_that_know_no_tensors_do_not_import_torch(quiet: str) -> None:
         if room(p) == quiet and any(n.split(".")[0] == "torch" for n in imported(p))
     ]
     assert heavy == []
+
+
+LISTED = """
+import sys
+import heedful.claims.runner, heedful.decoding.translator, heedful.doctor.trial, heedful.serve.app
+from heedful.registry import models, presets, problems
+
+assert models.names() and presets.names() and problems.names()
+assert "torch._dynamo" not in sys.modules, "the compiler was loaded, which takes a second"
+"""
+
+
+def test_no_compiler_is_loaded_before_something_is_compiled() -> None:
+    subprocess.run([sys.executable, "-c", LISTED], check=True)

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import ParamSpec, TypeVar
 
-import torch
-
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
@@ -23,5 +21,6 @@ def once(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
 
     known.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
     known.__doc__ = function.__doc__
-    constant: Callable[Asked, Answer] = torch.compiler.assume_constant_result(known)
-    return constant
+    # As `torch.compiler.assume_constant_result` does, which takes a second to load the compiler.
+    known._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return known

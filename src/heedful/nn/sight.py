@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from jaxtyping import Bool
 from torch import Tensor
-from torch.nn.attention.flex_attention import create_block_mask
 
 from heedful.nn.layout import Layout
 from heedful.nn.patterns import Pattern
@@ -71,6 +70,8 @@ class Sight:
     @property
     def blocks(self) -> Any:
         if self._blocks is None:
+            from torch.nn.attention.flex_attention import create_block_mask
+
             (batch, queries), keys = self.q.positions.shape, self.k.positions.shape[1]
             self._blocks = create_block_mask(
                 lambda b, h, q, k: self.allows(b, q, k),

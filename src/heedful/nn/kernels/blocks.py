@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.attention.flex_attention import flex_attention
 
 from heedful.errors import UsageError
 from heedful.nn.kernels.dense import shared
@@ -31,6 +30,8 @@ def blocks(
     bias: Float[Tensor, "#B #H Q K"] | None = None,
     dropout: float = 0.0,
 ) -> Float[Tensor, "B H Q E"]:
+    from torch.nn.attention.flex_attention import flex_attention  # it brings the compiler along
+
     if dropout:
         raise UsageError("kernel 'blocks' has no dropout of weights; 'fused' and 'dense' have")
     if q.device.type == "cpu" and q.requires_grad and torch.is_grad_enabled():
@@ -68,4 +69,6 @@ def suits_kernels(x: Tensor) -> bool:
 @cache
 def _compiled() -> Any:
     """FlexAttention is only fast when compiled; one compiled copy serves every layer."""
+    from torch.nn.attention.flex_attention import flex_attention
+
     return torch.compile(flex_attention, dynamic=False)
