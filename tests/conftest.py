@@ -50,8 +50,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it in th
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Other rooms train and search, by hundreds of calls a step that were checked before: there it
-    would take longer than all else."""
+    """Leave out what needs a GPU where there is none, and check shapes in their own rooms: others
+    train and search, by hundreds of calls a step, of which that would take most of the time."""
+    if item.get_closest_marker("gpu") and not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
     room = item.path.relative_to(TESTS).parts[0]
     jaxtyping.config.update("jaxtyping_disable", room not in CHECKED)
 

@@ -2,7 +2,6 @@
 GPU where there is one."""
 
 import pytest
-import torch
 
 CHECKS = """
 import sys
@@ -93,9 +92,7 @@ with torch.inference_mode():
     "device",
     [
         "cpu",
-        pytest.param(
-            "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-        ),
+        pytest.param("cuda", marks=pytest.mark.gpu),
     ],
 )
 def test_turns_go_as_in_plain_search(device: str, by_kernels) -> None:

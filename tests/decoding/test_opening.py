@@ -29,9 +29,7 @@ from heedful.registry import presets
 from heedful.text.specials import EOS
 
 SIZE = 11
-GPU = pytest.param(
-    "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-)
+GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 
 
 def model(preset: str = "transformer_tiny", device: str = "cpu"):

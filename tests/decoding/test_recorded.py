@@ -23,9 +23,7 @@ from heedful.text.specials import EOS
 SIZE = 11
 DEVICES = [
     "cpu",
-    pytest.param(
-        "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-    ),
+    pytest.param("cuda", marks=pytest.mark.gpu),
 ]
 
 

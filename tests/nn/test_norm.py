@@ -182,11 +182,11 @@ for dim, dtype, how in [
 """
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 def test_of_a_sum_on_a_gpu_it_gives_the_same(by_kernels) -> None:
     by_kernels(OF_A_SUM_ON_A_GPU, "cuda")
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 def test_on_a_gpu_it_gives_the_same(by_kernels) -> None:
     by_kernels(ON_A_GPU, "cuda")

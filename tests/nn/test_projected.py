@@ -171,6 +171,6 @@ for dtype, how in [(d, h) for d in (torch.float32, torch.bfloat16) for h in ("pl
 """
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 def test_on_a_gpu_it_gives_the_same(by_kernels) -> None:
     by_kernels(ON_A_GPU, "cuda")

@@ -24,7 +24,7 @@ def test_no_garbage_is_looked_for_meanwhile_and_later_as_before(looks: bool, mon
         gc.enable()
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 def test_an_old_recording_that_nobody_holds_spoils_no_new_one() -> None:
     x = torch.zeros(8, device="cuda")
 

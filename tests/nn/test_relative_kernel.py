@@ -232,7 +232,7 @@ def test_tokens_are_put_in_order_and_back() -> None:
     assert torch.equal(along(along(x, order), order.argsort(1)), x)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("width", [32, 40, 64, 128])
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_on_a_gpu_it_gives_what_dense_gives(kind, causal, width, dtype) -> None:
     _compared_on_a_gpu(kind, Causal() if causal else Full(), width, dtype)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 @pytest.mark.parametrize("window", [Near(90), Near(70, 20), InBlocks(64)], ids=str)
 def test_on_a_gpu_windows_are_those_of_dense(window) -> None:
     _compared_on_a_gpu(Skew, Causal() & window, 64, torch.bfloat16)

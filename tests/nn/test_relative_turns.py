@@ -129,11 +129,10 @@ def test_operands_are_written_while_others_are_read() -> None:
         assert set(range(count)) < used < set(range(3 * count))
 
 
-@pytest.mark.skipif(
-    not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0),
-    reason="needs a Hopper GPU",
-)
+@pytest.mark.gpu
 def test_a_hopper_gpu_passes_the_trial() -> None:
+    if torch.cuda.get_device_capability() != (9, 0):
+        pytest.skip("this GPU is no Hopper")
     from heedful.nn.kernels.relative_trial import turning
 
     assert turning(torch.cuda.current_device())

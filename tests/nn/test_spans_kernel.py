@@ -211,7 +211,7 @@ def test_outputs_and_gradients_are_those_of_dense(by_kernels) -> None:
     by_kernels(INTERPRETED)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 def test_on_a_gpu_it_is_chosen_compiled_and_recorded(by_kernels) -> None:
     by_kernels(ON_A_GPU, "cuda")
 
@@ -252,7 +252,7 @@ def test_what_it_cannot_do_is_refused_in_words(asked, why, monkeypatch) -> None:
     assert why in refusal(q, sight, asked.get("bias"), asked.get("dropout", 0.0))
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("width", [16, 40, 64, 128])
 @pytest.mark.parametrize("pattern", [Full(), Causal(), Causal() & Near(30), InBlocks(32)], ids=str)

@@ -4,7 +4,6 @@ from place to place. By Triton's interpreter, or on a GPU where there is one; an
 from pathlib import Path
 
 import pytest
-import torch
 
 CHECKS = """
 import sys
@@ -47,9 +46,7 @@ for width, dtype in ((32, torch.float32), (24, torch.float32), (48, torch.bfloat
     "device",
     [
         "cpu",
-        pytest.param(
-            "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-        ),
+        pytest.param("cuda", marks=pytest.mark.gpu),
     ],
 )
 def test_kernels_give_what_plain_steps_give(device: str, by_kernels) -> None:

@@ -2,7 +2,6 @@
 GPU where there is one."""
 
 import pytest
-import torch
 
 from heedful.nn.attention import Attention, AttentionConfig
 from heedful.nn.patterns import Causal, Full
@@ -90,9 +89,7 @@ norms(2, 64, bf16)
 
 DEVICES = [
     "cpu",
-    pytest.param(
-        "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-    ),
+    pytest.param("cuda", marks=pytest.mark.gpu),
 ]
 
 

@@ -12,9 +12,7 @@ from heedful.nn.recurrent import scan
 DIALECTS = [GRU(reset=r, update=u) for r in ("after", "before") for u in ("keep", "renew")]
 DEVICES = [
     "cpu",
-    pytest.param(
-        "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-    ),
+    pytest.param("cuda", marks=pytest.mark.gpu),
 ]
 
 
@@ -152,7 +150,7 @@ def test_kernels_of_gates_give_what_pytorch_gives(device: str, by_kernels) -> No
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("cell", DIALECTS, ids=str)
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 def test_a_sweep_on_a_gpu_gives_what_the_steps_give(cell: Cell, dtype: torch.dtype) -> None:
     gates = built(cell, 96).to("cuda")
     nn.init.normal_(gates.weight_h, std=0.1)

@@ -14,8 +14,6 @@ from heedful.training.capture import MOST, PLAIN, Mould, shape
 from heedful.training.fitting import Fitting
 from heedful.training.step import TrainStep
 
-gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU to record on")
-
 
 def batch(seed: int, length: int = 6) -> Batch:
     draw = torch.Generator().manual_seed(seed)
@@ -40,7 +38,7 @@ def steps(capture: bool, numbers: range, start: TrainStep | None = None) -> Trai
     return taken
 
 
-@gpu
+@pytest.mark.gpu
 def test_recorded_steps_are_the_plain_ones_bit_for_bit() -> None:
     plain, recorded = steps(False, range(1, 12)), steps(True, range(1, 12))
     assert plain.recorder is None
@@ -50,7 +48,7 @@ def test_recorded_steps_are_the_plain_ones_bit_for_bit() -> None:
         assert torch.equal(one, other)
 
 
-@gpu
+@pytest.mark.gpu
 def test_resumed_where_others_were_recorded_goes_on_the_same() -> None:
     whole = steps(True, range(1, 15))
     resumed = steps(True, range(9, 15), start=steps(True, range(1, 9)))
@@ -58,7 +56,7 @@ def test_resumed_where_others_were_recorded_goes_on_the_same() -> None:
         assert torch.equal(one, other)
 
 
-@gpu
+@pytest.mark.gpu
 def test_no_more_shapes_are_recorded_than_have_room() -> None:
     taken = steps(True, range(1, 2))
     for length in range(2, MOST + 6):

@@ -35,8 +35,6 @@ TRANSFORMERS = {
 }
 RECURRENT = ("lstm_seq2seq_tiny", "rnn_encoder_decoder_tiny", "rnn_search_tiny", "luong_tiny")
 
-gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-
 
 def sentences(rows: int, length: int, packed: bool) -> Rows:
     """Rows of sentences of several lengths: as many as fit, or one a row."""
@@ -115,7 +113,7 @@ def test_a_gradient_that_is_another_is_told(monkeypatch) -> None:
     assert distance.weight.endswith("layers.1.feed_forward.inner.weight")
 
 
-@gpu
+@pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("precision", FAR)
 @pytest.mark.parametrize("name", TRANSFORMERS)
@@ -128,7 +126,7 @@ def test_on_a_gpu_it_is_what_float64_gives(name: str, precision: str, mode: str)
         assert distance.share < FAR[precision], (length, distance)
 
 
-@gpu
+@pytest.mark.gpu
 @pytest.mark.parametrize("mode", ["plain", "recorded"])
 @pytest.mark.parametrize("precision", FAR)
 @pytest.mark.parametrize("name", RECURRENT)
