@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from heedful.decoding.ready import Precision
+    from heedful.decoding.job import Precision
     from heedful.decoding.translator import Translator
 
 __version__ = "0.1.0"
@@ -32,14 +32,9 @@ def load(
     """
     import warnings
 
-    from heedful.decoding.ready import make_ready
-    from heedful.decoding.translator import Translator
+    from heedful.decoding.job import Job
+    from heedful.decoding.of_run import translator_of
     from heedful.distributed.processes import pick_device
-    from heedful.runs.loading import load_model
 
-    place = pick_device(device)
-    loaded = load_model(
-        Path(run), checkpoint, place, lambda text: warnings.warn(text, stacklevel=3)
-    )
-    make_ready(loaded.model, precision, place)
-    return Translator(loaded.model, loaded.tokenizers, loaded.config.preset.decode, place)
+    job = Job(run=str(run), checkpoint=checkpoint, precision=precision)
+    return translator_of(job, pick_device(device), lambda text: warnings.warn(text, stacklevel=4))

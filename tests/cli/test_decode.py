@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import heedful as package
-from heedful.decoding import ready
+from heedful.decoding import of_run, ready
 
 LINES = ["1 0 1", "0 0 1 1", "1", "0 1 0 1 0"]
 
@@ -60,7 +60,7 @@ def test_in_any_precision_there_is_a_line_for_a_line(
 ) -> None:
     asked = []
     real = ready.make_ready
-    monkeypatch.setattr(ready, "make_ready", lambda *given: asked.append(real(*given)))
+    monkeypatch.setattr(of_run, "make_ready", lambda *given: asked.append(real(*given)))
     monkeypatch.setattr(ready, "check_whole", lambda device: None)
     say("\n".join(LINES) + "\n")
     answer = heedful("decode", tiny_run, "--greedy", "--precision", precision)

@@ -24,7 +24,8 @@ from typing import Any
 
 import httpx
 
-from heedful.decoding.translator import Decoded, Translator
+from heedful.decoding.decoded import Decoded
+from heedful.decoding.translator import Translator
 from heedful.registry import problems
 
 MANNERS: tuple[dict[str, Any], ...] = ({}, {}, {}, {"beam": 1}, {"beam": 4, "nbest": 2})

@@ -27,7 +27,8 @@ from heedful.bench.timing import free, rates
 from heedful.config import to_json
 from heedful.data.batch import Batch, pad
 from heedful.data.preparation import Progress, prepare, silent
-from heedful.decoding.ready import Known, check_whole, make_ready
+from heedful.decoding.job import Known
+from heedful.decoding.ready import check_whole, make_ready
 from heedful.decoding.recorded import Recorded
 from heedful.decoding.search import decode
 from heedful.errors import UsageError

@@ -1,6 +1,8 @@
 """`heedful decode`: lines in, what the model makes of them out, in the same order."""
 
 import json as jsons
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,11 +33,12 @@ from heedful.cli.search import (
     TopP,
     decode_changes,
 )
-from heedful.config import vary
+from heedful.decoding.job import Job
 from heedful.errors import HeedfulError, UsageError
 
 if TYPE_CHECKING:
-    from heedful.decoding.translator import Decoded, Translator
+    from heedful.decoding.decoded import Decoded
+    from heedful.decoding.translator import Translator
 
 
 def decode(
@@ -76,6 +79,12 @@ def decode(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if any line could not be decoded.")
     ] = False,
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes", metavar="N", help="On a CPU: so many, with a share of the cores each."
+        ),
+    ] = 1,
     checkpoint: Checkpoint = None,
     device: Device = "auto",
     precision: Precision = "auto",
@@ -91,7 +100,12 @@ def decode(
       echo "I like the green cat." | heedful decode runs/demo
       heedful decode runs/base -i test.en -o test.de --beam 4 --alpha 0.6
       heedful decode runs/many -i test.en -o test.fr --to fr
+      heedful decode runs/base -i test.en -o test.de --processes 2
     """
+    if processes < 1:
+        raise UsageError(f"--processes must be 1 or more, got {processes}")
+    if processes > 1 and interactive:
+        raise UsageError("--interactive is for one line at a time, which one process decodes")
     if nbest is not None and nbest > 1 and not jsonl:
         raise UsageError(f"--nbest {nbest} gives several outputs a line: add --jsonl")
     load_plugins(plugin)
@@ -105,15 +119,27 @@ def decode(
         "nbest": nbest,
     }
     changes = decode_changes(given, greedy, settings)
-    translator = _translator(run, checkpoint, device, precision, changes, to)
+    job = Job(
+        run=str(run),
+        checkpoint=checkpoint,
+        device=device,
+        precision=precision,
+        changes=changes,
+        to=to,
+        plugins=tuple(plugin or ()),
+    )
     if interactive:
-        converse(translator)
+        converse(_translator(job))
         return
     failed = total = 0
     progress = Progress()
-    with reading(input) as lines, writing(output) as write:
+    with (
+        _decoding(job, processes) as decode_stream,
+        reading(input) as lines,
+        writing(output) as write,
+    ):
         texts, again = tee(lines)  # no further apart than the window that is decoded at once
-        stream = translator.decode_stream(again, prefix=prefix, seed=seed)
+        stream = decode_stream(again, prefix=prefix, seed=seed)
         for total, (text, decoded) in enumerate(zip(texts, stream, strict=True), start=1):
             if decoded.error is not None:
                 failed += 1
@@ -126,24 +152,26 @@ def decode(
         raise HeedfulError(f"{failed} of {total} lines could not be decoded; they are named above")
 
 
-def _translator(
-    run: Path,
-    checkpoint: str | None,
-    device: str,
-    precision: Precision,
-    changes: dict[str, Any],
-    to: str | None,
-) -> "Translator":
-    from heedful.decoding.ready import make_ready
-    from heedful.decoding.translator import Translator
-    from heedful.distributed.processes import pick_device
-    from heedful.runs.loading import load_model
+@contextmanager
+def _decoding(job: Job, processes: int) -> "Iterator[Callable[..., Iterator[Decoded]]]":
+    """What decodes a stream of lines: a translator, or several processes that have one each."""
+    if processes == 1:
+        yield _translator(job).decode_stream
+        return
+    from heedful.decoding.hands import Hands
 
-    place = pick_device(device)
-    loaded = load_model(run, checkpoint, place, warn)
-    make_ready(loaded.model, precision, place)
-    config = vary(loaded.config.preset.decode, changes)
-    translator = Translator(loaded.model, loaded.tokenizers, config, place, to)
+    hands = Hands(job, processes, warn)
+    try:
+        yield hands.decode_stream
+    finally:
+        hands.close()
+
+
+def _translator(job: Job) -> "Translator":
+    from heedful.decoding.of_run import translator_of
+    from heedful.distributed.processes import pick_device
+
+    translator = translator_of(job, pick_device(job.device), warn)
     translator.language()  # what is wrong with it is said before anything is read
     return translator
 

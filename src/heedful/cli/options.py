@@ -4,11 +4,12 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from heedful.config import parse_settings, vary
+from heedful.decoding import job
 from heedful.errors import UsageError
 from heedful.registry import load_plugin, problems
 
@@ -46,7 +47,7 @@ Device = Annotated[
     str, typer.Option("--device", help="auto (a GPU where there is one), cpu, cuda or cuda:N.")
 ]
 Precision = Annotated[
-    Literal["auto", "fp32", "bf16", "int8"],
+    job.Precision,
     typer.Option(
         "--precision",
         help="Of products: auto is bf16 on a CPU that has it; int8 is for CPUs with VNNI.",

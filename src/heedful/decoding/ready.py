@@ -7,20 +7,18 @@ eight bits (nn/whole.py) it is a quarter, and differs in the second.
 """
 
 from functools import cache
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from heedful.decoding.job import Known, Precision
 from heedful.errors import UsageError
 from heedful.modalities.heads import AdaptiveHead
 from heedful.models.base import Model
 from heedful.nn.low import has_low_products, relay
 from heedful.nn.whole import ROWS, WholeLinear, has_whole_products
 
-Known = Literal["fp32", "bf16", "int8"]
-Precision = Literal["auto", Known]
 WIDE = 256  # narrower models lose more by casting than they gain
 LARGE = 2**17  # smaller matrices gain nothing by being laid out beforehand
 WORTH = 2**14  # smaller ones gain nothing by eight bits

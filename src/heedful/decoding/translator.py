@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from heedful.data.batch import Batch, pad
+from heedful.decoding.decoded import Candidate, Decoded
 from heedful.decoding.protocol import Decodable, Hypothesis, RowError
 from heedful.decoding.recorded import WHOLE, Recorded
 from heedful.decoding.sampling import mixed
@@ -24,27 +25,6 @@ from heedful.text.specials import EOS
 from heedful.text.tagged import Addressed, TaggedTokenizer
 
 WINDOW = 4096  # lines that a stream holds at a time
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One of the n best outputs of a line."""
-
-    text: str
-    score: float
-    pieces: tuple[str, ...]  # one for each token, the end symbol too if it came
-    token_scores: tuple[float, ...]  # log-probability of each piece
-    finished: bool  # whether it came to its end before the length ran out
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """What became of one line: its best output, or the reason why there is none."""
-
-    text: str = ""
-    score: float | None = None  # None where nothing was decoded: an empty line, or an error
-    hypotheses: tuple[Candidate, ...] = ()
-    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -113,16 +93,18 @@ class Translator:
         prefixes: Sequence[str] | None = None,
         seed: int = 0,
         to: str | None = None,
+        first: int = 0,
     ) -> list[Decoded]:
         """What became of each text, in the order given; `decode` in place of the usual settings.
 
         `prefixes` are texts that the outputs must begin with, "" for none; `to` is the language to
-        write.
+        write. `first` is the number of the first text where these are a part of more: each is
+        sampled by its own.
         """
         if prefixes is not None and len(prefixes) != len(texts):
             raise UsageError(f"{len(prefixes)} prefixes for {len(texts)} texts. Give one a text")
         addressed = self._addressed(texts, to)
-        return self._window(addressed, 0, decode or self.config, prefixes, seed)
+        return self._window(addressed, first, decode or self.config, prefixes, seed)
 
     def decode_stream(
         self,

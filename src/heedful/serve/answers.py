@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from heedful.decoding.translator import Decoded
+from heedful.decoding.decoded import Decoded
 from heedful.errors import HeedfulError
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from heedful.config import vary
-from heedful.decoding.ready import Precision, make_ready
+from heedful.decoding.job import Precision
+from heedful.decoding.ready import make_ready
 from heedful.decoding.translator import Translator
 from heedful.distributed.processes import pick_device
 from heedful.errors import UsageError

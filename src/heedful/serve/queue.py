@@ -18,7 +18,8 @@ from typing import Any
 
 from torch import Tensor
 
-from heedful.decoding.translator import Decoded, Translator
+from heedful.decoding.decoded import Decoded
+from heedful.decoding.translator import Translator
 from heedful.errors import HeedfulError, UsageError
 from heedful.models.base import Model
 from heedful.presets.base import Decode
