@@ -14,6 +14,7 @@ from heedful.data.parts import Draws, Part
 from heedful.data.shards import Indices, Ints
 
 _CHOSEN = 4  # the last so-manieth of a row is filled by choice
+_NEVER = np.iinfo(np.int64).max
 _ALIKE = 10  # slots of room that are as bad as one by which the sides differ
 
 
@@ -42,7 +43,9 @@ def _rows(lengths: list[Ints], kept: Indices, batching: Packed, draws: Draws) ->
         sides = lengths[0][waiting].astype(np.int64), others[waiting].astype(np.int64)
         taken = _fill(*sides, batching.row, batching.window)
         yield waiting[taken]
-        waiting = np.concatenate([np.delete(waiting, taken), later[: len(taken)]])
+        stays = np.ones(len(waiting), bool)
+        stays[taken] = False
+        waiting = np.concatenate([waiting[stays], later[: len(taken)]])
         later = later[len(taken) :]
 
 
@@ -52,17 +55,19 @@ def _fill(a: Indices, b: Indices, room: int, window: int) -> list[int]:
     count = max(1, int(np.searchsorted(longer, room - room // _CHOSEN, side="right")))
     left_a, left_b = room - int(a[:count].sum()), room - int(b[:count].sum())
     a, b = a[count : count + window], b[count : count + window]
-    taken, free = list(range(count)), np.ones(len(a), bool)
-    while True:
-        rest_a, rest_b = left_a - a, left_b - b
-        fits = free & (rest_a >= 0) & (rest_b >= 0)
-        if not fits.any():
-            return taken
-        cost = _ALIKE * np.abs(rest_a - rest_b) + rest_a + rest_b
-        best = int(np.where(fits, cost, np.iinfo(cost.dtype).max).argmin())
-        free[best] = False
-        left_a, left_b = int(rest_a[best]), int(rest_b[best])
+    taken, apart, together = list(range(count)), a - b, a + b
+    while len(a):
+        cost = np.abs(apart - (left_a - left_b))
+        cost *= _ALIKE
+        cost -= together  # and what is left now, which is the same for all
+        cost[(a > left_a) | (b > left_b)] = _NEVER
+        best = int(cost.argmin())
+        if cost[best] == _NEVER:
+            break
+        left_a, left_b = left_a - int(a[best]), left_b - int(b[best])
         taken.append(count + best)
+        a[best] = room + 1
+    return taken
 
 
 def _part(rows: list[Indices], height: int, widths: tuple[int, ...]) -> Part:
