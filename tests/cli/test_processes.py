@@ -62,6 +62,15 @@ def test_no_lines_are_no_error(heedful, tiny_run: Path, tmp_path: Path) -> None:
     assert (answer.status, answer.out, answer.err) == (0, "", "")
 
 
+def test_files_in_the_folder_one_stands_in_are_no_modules(
+    heedful, tiny_run: Path, lines: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines.with_name("json.py").write_text("raise RuntimeError('this is not the library')")
+    monkeypatch.chdir(lines.parent)
+    answer = heedful("decode", tiny_run, "-i", lines, "--processes", 2, "--device", "cpu")
+    assert answer.status == 0 and len(answer.lines) == 40
+
+
 @pytest.mark.parametrize(
     ("run", "how", "status", "said"),
     [

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,6 +79,15 @@ def test_going_on_from_any_cursor_gives_the_identical_rest(
     for stop in (0, 1, 9, 17, 25, 38):
         rest = take(loader(shards, batching, parts=3), 39 - stop, whole[stop].cursor)
         assert contents(rest) == contents(whole[stop + 1 :])
+
+
+def test_files_in_the_folder_one_stands_in_are_no_modules(
+    shards: Shards, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = contents(take(loader(shards, BOTH[0]), 3))
+    (tmp_path / "json.py").write_text("raise RuntimeError('this is not the library')")
+    monkeypatch.chdir(tmp_path)
+    assert contents(take(loader(shards, BOTH[0], workers=1), 3)) == alone
 
 
 def test_going_on_works_with_workers_too(shards: Shards) -> None:

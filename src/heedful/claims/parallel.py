@@ -106,7 +106,7 @@ def run(
     wanted: Sequence[Task],
     jobs: int,
     note: Callable[[str], None],
-    command: Sequence[str] = (sys.executable, "-m", "heedful"),
+    command: Sequence[str] = (sys.executable, "-P", "-m", "heedful"),
 ) -> Outcome:
     """Do all tasks, so many at once. What has to wait for one that failed is not done."""
     outcome, running = Outcome(), dict[str, _Running]()

@@ -71,7 +71,7 @@ class Crew:
                 before.wait()
                 _hang_up(before)
             worker = subprocess.Popen(
-                [sys.executable, "-m", "heedful.data.worker"],
+                [sys.executable, "-P", "-m", "heedful.data.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

@@ -92,7 +92,7 @@ def _blocks(lines: Iterator[str], count: int) -> Iterator[tuple[int, list[str]]]
 
 def _start(threads: int) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-m", "heedful.decoding.hand"],
+        [sys.executable, "-P", "-m", "heedful.decoding.hand"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={
