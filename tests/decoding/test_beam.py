@@ -281,6 +281,21 @@ def test_logits_that_are_no_numbers_are_an_error_that_names_the_row(toy, sources
         decode(Broken(size=12, ending=-9.0), sources, config)
 
 
+@pytest.mark.parametrize(
+    "config", [Decode(beam=3), Decode(beam=1), Decode(sample=True, nbest=2)], ids=str
+)
+def test_the_row_is_named_by_its_first_place_when_others_have_left(toy, sources, config):
+    alone = config.nbest if config.sample else config.beam
+
+    class Late(toy):
+        def step(self, ids, memory):
+            logits = super().step(ids, memory)
+            return logits * float("nan") if len(ids) <= alone else logits
+
+    with pytest.raises(HeedfulError, match=r"row 4 "):  # its source is the longest
+        decode(Late(size=12, ending=-99.0), sources, replace(config, extra_length=2))
+
+
 def test_logits_that_rule_out_every_token_are_an_error(toy, sources):
     class Mute(toy):
         def step(self, ids, memory):

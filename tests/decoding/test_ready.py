@@ -8,6 +8,7 @@ from heedful.data.batch import Batch, pad
 from heedful.decoding import ready as ready_file
 from heedful.decoding.ready import (
     LARGE,
+    SMALLER,
     WIDE,
     WORTH,
     LightLinear,
@@ -40,6 +41,12 @@ def weights(model: Model) -> set[torch.dtype]:
     return {part.weight.dtype for part in model.modules() if isinstance(part, LightLinear)}
 
 
+def everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All matrices are large enough to be laid out."""
+    monkeypatch.setattr(ready_file, "LARGE", 1)
+    monkeypatch.setattr(ready_file, "SMALLER", 1)
+
+
 def test_every_product_is_in_bf16_and_scores_stay_near() -> None:
     plain, light = model(), model()
     assert make_ready(light, "bf16", "cpu") == "bf16" and weights(light) == {torch.bfloat16}
@@ -70,7 +77,7 @@ def test_auto_lightens_wide_models_where_the_processor_can(dim, monkeypatch) -> 
 @pytest.mark.skipif(not can_pack(), reason="this PyTorch lays no weights out beforehand")
 @pytest.mark.parametrize("name", enrolled())
 def test_every_model_says_the_same_with_weights_laid_out(name, monkeypatch) -> None:
-    monkeypatch.setattr(ready_file, "LARGE", 1)
+    everything(monkeypatch)
     subject = Subject(name)
     plain, packed = subject.fresh().eval(), subject.fresh().eval()
     make_ready(packed, "fp32", "cpu")
@@ -95,7 +102,23 @@ def test_a_layer_laid_out_multiplies_vectors_however_they_lie(dtype, near, bias)
         torch.testing.assert_close(said, layer(x), rtol=near, atol=near)
 
 
-def test_large_layers_are_laid_out_in_either_precision_and_small_ones_stay() -> None:
+@pytest.mark.skipif(not can_pack(), reason="this PyTorch lays no weights out beforehand")
+@torch.no_grad()
+def test_a_few_vectors_are_multiplied_by_a_small_matrix_as_pytorch_does(monkeypatch) -> None:
+    layer = torch.nn.Linear(24, 40)
+    packed = PackedLinear(layer.weight, layer.bias, torch.float32)
+    monkeypatch.setattr(ready_file, "FEW", 40 * 24 * 4)
+    few, many = torch.randn(3, 1, 24), torch.randn(4, 1, 24)
+    wanted = layer(few), layer(many)
+    for ours, theirs in zip((packed(few), packed(many)), wanted, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    packed.plain = torch.zeros_like(packed.plain)
+    assert torch.equal(packed(few), layer.bias.expand(3, 1, 40))
+    torch.testing.assert_close(packed(many), wanted[1])
+
+
+def test_large_layers_are_laid_out_in_either_precision_and_small_ones_stay(monkeypatch) -> None:
+    monkeypatch.setattr(ready_file, "held_back", lambda: False)
     rows = LARGE // 32
     small, large = torch.nn.Linear(32, rows - 1), torch.nn.Linear(32, rows)
     kinds = {
@@ -105,13 +128,22 @@ def test_large_layers_are_laid_out_in_either_precision_and_small_ones_stay() -> 
     }
     assert kinds[large, "bf16"] is kinds[large, "fp32"] is PackedLinear
     assert kinds[small, "bf16"] is LightLinear and kinds[small, "fp32"] is type(None)
+    assert PackedLinear(large.weight, None, torch.float32).plain is None
+
+
+def test_smaller_layers_are_laid_out_too_where_products_leave_much_idle(monkeypatch) -> None:
+    monkeypatch.setattr(ready_file, "held_back", lambda: True)
+    weights = [torch.nn.Linear(32, SMALLER // 32 - less).weight for less in (0, 1)]
+    for precision, wanted in (("fp32", [PackedLinear, type(None)]), ("bf16", [LightLinear] * 2)):
+        made = [ready_file._ready(weight, None, precision, True) for weight in weights]
+        assert [type(layer) for layer in made] == wanted
 
 
 def test_where_weights_cannot_be_laid_out_a_model_stays_as_it_is(monkeypatch) -> None:
     def lacking(self, x: torch.Tensor) -> torch.Tensor:
         raise RuntimeError("no such operation")
 
-    monkeypatch.setattr(ready_file, "LARGE", 1)
+    everything(monkeypatch)
     monkeypatch.setattr(PackedLinear, "forward", lacking)
     can_pack.cache_clear()
     try:

@@ -13,7 +13,10 @@ def test_ragged_pads_to_the_longest_or_further() -> None:
 
 
 def test_a_line_starts_where_it_is_told() -> None:
-    assert line(2, start=5, batch=2).positions.tolist() == [[5, 6], [5, 6]]
+    at = line(2, start=5, batch=2)
+    assert at.positions.tolist() == [[5, 6], [5, 6]]
+    assert at.start == at.to("cpu").start == at.select(torch.tensor([1])).start == 5
+    assert ragged([2, 2]).start is None and at.together(1).start is None
 
 
 def test_a_layout_moves_and_selects() -> None:

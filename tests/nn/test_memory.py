@@ -1,6 +1,6 @@
 import torch
 
-from heedful.nn.layout import Layout, line
+from heedful.nn.layout import Layout, line, ragged
 from heedful.nn.memory import FORGET, Memory
 
 
@@ -32,6 +32,21 @@ def test_layers_of_one_pass_share_the_layout_of_what_was_seen() -> None:
     assert memory[0].see(at) is memory[1].see(at)
     later = memory["body"][0].see(line(1, 3, batch=2))
     assert later.positions.tolist() == [[0, 1, 2, 3]] * 2
+
+
+def test_what_was_seen_from_the_first_place_on_without_padding_is_known() -> None:
+    memory = Memory()
+    assert memory.see(line(3, batch=2)).start == 0
+    memory.reorder(torch.tensor([1, 1, 0]))
+    assert memory.see(line(1, 3, batch=3)).start == 0
+    for first in (ragged([3, 2]), line(3, 1, batch=2)):  # a row with padding; one that began before
+        memory = Memory()
+        assert memory.see(first).start is None
+        assert memory.see(line(1, 3 - first.positions.shape[1] % 2, batch=2)).start is None
+    memory = Memory()
+    memory["start"].keep(7)  # a number is of all rows
+    memory.select(torch.tensor([0]))
+    assert memory["start"].recall(int) == 7
 
 
 def test_select_reorders_widens_and_drops_in_every_room() -> None:

@@ -5,7 +5,13 @@ import torch
 
 from heedful.errors import HeedfulError, UsageError
 from heedful.nn.layout import Layout, line
-from heedful.nn.positions import parse_positions, sinusoid, sinusoid_halves
+from heedful.nn.positions import (
+    SIGNALS,
+    TABLE,
+    parse_positions,
+    sinusoid,
+    sinusoid_halves,
+)
 
 
 def test_the_papers_sinusoid_by_its_formula() -> None:
@@ -31,6 +37,17 @@ def test_rows_of_one_token_have_the_signal_of_their_places(places: list[int]) ->
     positions = torch.tensor(places)[:, None]
     signal = parse_positions("sinusoid", 8)(Layout(positions, torch.ones_like(positions)))
     torch.testing.assert_close(signal, sinusoid(torch.arange(10), 8)[positions])
+
+
+@pytest.mark.parametrize("start", [0, 7, TABLE - 3, TABLE])
+@pytest.mark.parametrize("style", SIGNALS)
+def test_lines_are_looked_up_as_far_as_the_table_goes(style: str, start: int) -> None:
+    part, at = parse_positions(style, 8), line(3, start, batch=2)
+    wanted = SIGNALS[style](at.positions, 8)
+    torch.testing.assert_close(part(at), wanted, atol=2e-4, rtol=0)
+    part.table.zero_()
+    looked_up = start + 3 <= TABLE
+    assert torch.equal(part(at), torch.zeros_like(wanted)) == looked_up
 
 
 def test_a_shift_is_a_rotation() -> None:

@@ -9,10 +9,9 @@ from heedful.nn.kernels.dense import dense
 from heedful.nn.kernels.relative import along, refusal, relative
 from heedful.nn.layout import line, ragged
 from heedful.nn.memory import Memory
-from heedful.nn.patterns import Causal, Dilated, Full, InBlocks, Near, Pattern, Visible
+from heedful.nn.patterns import Causal, Dilated, Full, InBlocks, Near, Pattern, Visible, terms
 from heedful.nn.relative import Shaw, ShawKeys, Skew
 from heedful.nn.sight import Sight
-from heedful.nn.spans import terms
 
 INTERPRETED = """
 import torch

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from heedful.nn.layout import Layout, line, ragged
-from heedful.nn.patterns import Causal, Full, InBlocks, Near, Pattern, Visible
-from heedful.nn.spans import Spans, in_one_piece, spans, terms
+from heedful.nn.patterns import Causal, Full, InBlocks, Near, Pattern, Visible, terms
+from heedful.nn.spans import Spans, in_one_piece, spans
 
 
 def packed(*lengths: int, length: int) -> Layout:

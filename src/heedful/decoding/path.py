@@ -3,6 +3,7 @@
 R rows, T longest limit, V vocabulary.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -11,13 +12,7 @@ from torch import Tensor
 from heedful.data.batch import Batch
 from heedful.decoding.prefix import Prefix
 from heedful.decoding.protocol import Decodable, Hypothesis
-from heedful.decoding.scores import (
-    NEVER,
-    length_penalty,
-    log_probabilities,
-    no_number,
-    not_numbers,
-)
+from heedful.decoding.scores import length_penalty, log_probabilities, no_number
 from heedful.text.specials import EOS, START
 
 # Given log-probabilities [R, V], the step and the rows they belong to [R]: the next ids [R].
@@ -57,45 +52,58 @@ def follow(
     if copies > 1:
         memory.select(source)
     prefix = prefix.select(source)
-    every_limit = torch.tensor(limits, device=device)[source]
-    count, longest = len(source), max(limits)
-    ids = torch.zeros(count, longest, dtype=torch.long, device=device)
-    token_scores = torch.zeros(count, longest, device=device)
-
-    lengths = [0] * count  # 0 while a row is not done
-    rows, active = list(range(count)), torch.arange(count, device=device)
-    tokens = torch.full((count,), START, device=device)
-    for step in range(longest):
+    paths = [_Path(limit) for limit in limits for _ in range(copies)]
+    active = torch.arange(len(paths), device=device)
+    there = list(paths)  # those that are still active
+    tokens = torch.full((len(paths),), START, device=device)
+    for step in range(max(limits)):
         log_probs = log_probabilities(model.step(tokens[:, None], memory)[:, -1])
-        bad = not_numbers(log_probs)
         log_probs = prefix.force(log_probs[:, None], step)[:, 0]
         tokens = choose(log_probs, step, active)
         scores = log_probs.gather(1, tokens[:, None])[:, 0]
-        ids[active, step], token_scores[active, step] = tokens, scores
-        ended = (tokens == EOS) | (step + 1 >= every_limit[active])
-        ended_now, bad_now = torch.stack([ended, bad | (scores == NEVER)]).tolist()  # the one wait
-        for row, over, fails in zip(rows, ended_now, bad_now, strict=True):
-            if fails and not lengths[row]:
-                raise no_number(row // copies, step)
-            if over and not lengths[row]:
-                lengths[row] = step + 1
-        done = [lengths[row] > 0 for row in rows]
+        for place, (path, token, score) in enumerate(
+            zip(there, *_told(tokens, scores), strict=True)
+        ):
+            if not path.done and not math.isfinite(score):
+                raise no_number(int(source[active[place]]), step)
+            path.go(token, score)
+        done = [path.done for path in there]
         if all(done):
             break
         if (kept := leave(done)) is not None:
-            rows = [rows[place] for place in kept]
+            there = [there[place] for place in kept]
             index = torch.tensor(kept, device=device)
             memory.select(index)
             active, tokens, prefix = active[index], tokens[index], prefix.select(index)
 
-    found = [
-        _hypothesis(row_ids[:length], row_scores[:length], alpha)
-        for row_ids, row_scores, length in zip(
-            ids.tolist(), token_scores.tolist(), lengths, strict=True
-        )
-    ]
-    groups = [found[first : first + copies] for first in range(0, count, copies)]
+    found = [_hypothesis(path.ids, path.scores, alpha) for path in paths]
+    groups = [found[first : first + copies] for first in range(0, len(found), copies)]
     return [sorted(group, key=lambda h: h.score, reverse=True) for group in groups]
+
+
+class _Path:
+    """What one row has said so far, up to its end or its limit."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.ids: list[int] = []
+        self.scores: list[float] = []
+        self.done = False
+
+    def go(self, token: int, score: float) -> None:
+        """One token on, if it is not done."""
+        if not self.done:
+            self.ids.append(token)
+            self.scores.append(score)
+            self.done = token == EOS or len(self.ids) >= self.limit
+
+
+def _told(tokens: Tensor, scores: Tensor) -> tuple[list[int], list[float]]:
+    """Both, with one wait for a device at the most."""
+    if tokens.is_cuda:
+        both = torch.stack([tokens.double(), scores.double()]).tolist()
+        return [int(token) for token in both[0]], both[1]
+    return tokens.tolist(), scores.tolist()
 
 
 def _hypothesis(ids: list[int], token_scores: list[float], alpha: float) -> Hypothesis:

@@ -17,10 +17,13 @@ from heedful.errors import UsageError
 from heedful.modalities.heads import AdaptiveHead
 from heedful.models.base import Model
 from heedful.nn.low import has_low_products, relay
+from heedful.nn.products import held_back
 from heedful.nn.whole import ROWS, WholeLinear, has_whole_products
 
 WIDE = 256  # narrower models lose more by casting than they gain
 LARGE = 2**17  # smaller matrices gain nothing by being laid out beforehand
+SMALLER = 2**14  # the same, where PyTorch's own products leave half of the processor idle
+FEW = 2**20  # multiplications, below which those products are the quicker ones there too
 WORTH = 2**14  # smaller ones gain nothing by eight bits
 
 
@@ -79,9 +82,12 @@ class PackedLinear(nn.Module):
         self.packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(ready, ROWS)
         self.bias = None if bias is None else bias.detach().to(dtype)
         self.dtype = dtype
+        self.plain = ready if len(ready) * ready.shape[1] < LARGE else None  # for a few vectors
 
     def forward(self, x: Tensor) -> Tensor:
         read = x.to(self.dtype)
+        if self.plain is not None and len(self.plain) * x.numel() < FEW:
+            return F.linear(read, self.plain, self.bias).to(x.dtype)
         said: Tensor = torch.ops.mkldnn._linear_pointwise(
             read, self.packed, self.bias, "none", [], ""
         )
@@ -104,7 +110,8 @@ def _ready(weight: Tensor, bias: Tensor | None, precision: Known, packs: bool) -
     if precision == "int8" and weight.numel() >= WORTH:
         return WholeLinear(weight, bias)
     low = precision == "bf16"
-    if packs and weight.numel() >= LARGE:
+    least = SMALLER if held_back() and not low else LARGE
+    if packs and weight.numel() >= least:
         return PackedLinear(weight, bias, torch.bfloat16 if low else torch.float32)
     return LightLinear(weight, bias) if low else None
 

@@ -27,12 +27,11 @@ from heedful.nn.kernels.spanned import SPANS_KERNEL
 from heedful.nn.kernels.step import WIDEST, read_source, read_traced
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
-from heedful.nn.patterns import Causal, Full, Pattern, Visible, parse_pattern
+from heedful.nn.patterns import Causal, Full, Pattern, Visible, parse_pattern, terms
 from heedful.nn.pools import parse_pool
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight, sight
 from heedful.nn.slate import Slate
-from heedful.nn.spans import terms
 from heedful.nn.telling import CROSS, SELF
 from heedful.nn.turns import parse_turn
 
@@ -136,7 +135,8 @@ class Attention(nn.Module):
             k, v = memory["source"].once(lambda: self.project(source.x, made))
             # Several outputs of one source read it together: their rows become one row of queries.
             q = in_heads(self.to_q(x).view(len(k), -1, self.heads * self.width), self.heads)
-            keys, at = source.at, at.together(len(k))
+            lasting = at.start is not None
+            seen = sight(self.pattern, at.together(len(k)), source.at, lasting)
             sides = [q, *made]
         else:
             sides = self.projected(x)
@@ -148,9 +148,10 @@ class Attention(nn.Module):
             else:
                 k, v = memory.extend(k, v, dims=(2, 2))
                 keys = memory.see(at)
+            seen = sight(self.pattern, at, keys)
             if q is not new[0] or k is not new[1]:  # they were turned, pooled or remembered
                 sides = []
-        out = self.attend(q, k, v, sight(self.pattern, at, keys), sides)
+        out = self.attend(q, k, v, seen, sides)
         return self.to_out(out.transpose(1, 2).reshape(*x.shape[:2], -1))
 
     @property

@@ -29,6 +29,9 @@ class Layout:
     segments: Int[Tensor, "..."]
     seen: dict[Any, Any] = field(default_factory=dict, repr=False)  # masks made for this layout
     filled: Filling | None = field(default=None, repr=False)  # None where nobody has looked
+    start: int | None = field(default=None, repr=False)
+    """The position of the first token of every row, where each is one sequence, of number 1, that
+    goes on without padding; None where nobody knows of such."""
 
     @property
     def real(self) -> Tensor:
@@ -54,11 +57,12 @@ class Layout:
             self.positions.to(device, non_blocking=non_blocking),
             self.segments.to(device, non_blocking=non_blocking),
             filled=self.filled,
+            start=self.start,
         )
 
     def looked_at(self) -> "Layout":
         """The same, and it is known how its rows are filled."""
-        return Layout(self.positions, self.segments, filled=self.filling)
+        return Layout(self.positions, self.segments, filled=self.filling, start=self.start)
 
     def together(self, rows: int) -> "Layout":
         """The same tokens in so many rows, each of several that stood below each other."""
@@ -72,13 +76,14 @@ class Layout:
         return joined
 
     def select(self, rows: Tensor) -> "Layout":
-        return Layout(self.positions[rows], self.segments[rows], filled=self.filled)
+        positions, segments = self.positions[rows], self.segments[rows]
+        return Layout(positions, segments, filled=self.filled, start=self.start)
 
 
 def line(length: int, start: int = 0, batch: int = 1, device: torch.device | str = "cpu") -> Layout:
     """One sequence a row, from position `start` on, no padding."""
     positions = torch.arange(start, start + length, device=device).expand(batch, length)
-    return Layout(positions, torch.ones_like(positions), filled="full")
+    return Layout(positions, torch.ones_like(positions), filled="full", start=start)
 
 
 def ragged(lengths: Sequence[int], length: int | None = None) -> Layout:

@@ -54,7 +54,10 @@ class Memory:
             return self._house.see(at)
         if self._seen is None or self._seen[0] is not at:
             positions, segments = self["layout"].extend(at.positions, at.segments, dims=(1, 1))
-            self._seen = (at, Layout(positions, segments))
+            # Rows that have come to this place in so many places have no padding behind them.
+            new, there = at.positions.shape[1], positions.shape[1]
+            whole = at.start is not None and at.start + new == there
+            self._seen = (at, Layout(positions, segments, start=0 if whole else None))
         return self._seen[1]
 
     def once(self, make: Callable[[], Any]) -> Any:
@@ -165,8 +168,8 @@ def _in_one_piece(value: Any) -> Any:
 
 def _tree_select(value: Any, rows: Tensor) -> Any:
     """`value[rows]` for every tensor in nested tuples, lists and dicts, and for layouts."""
-    if value is None:
-        return None
+    if value is None or isinstance(value, int):  # a number is of all rows
+        return value
     if isinstance(value, Tensor):
         return value.index_select(0, rows)
     if isinstance(value, Layout):

@@ -6,6 +6,7 @@ B batch, Q queries, K keys.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import ClassVar
 
 from jaxtyping import Bool
@@ -105,6 +106,25 @@ class Dilated(Pattern, name="dilated"):
 
     def allows(self, q: Layout, k: Layout) -> Tensor:
         return (q.positions - k.positions) % self.gap == 0
+
+
+def terms(pattern: Pattern) -> list[Pattern]:
+    """The patterns that one is joined of."""
+    if isinstance(pattern, Both):
+        return terms(pattern.one) + terms(pattern.other)
+    return [pattern]
+
+
+@cache
+def of_places(pattern: Pattern) -> bool:
+    """Whether it asks where tokens stand, and not only whose they are."""
+    return not all(isinstance(term, Visible | Full) for term in terms(pattern))
+
+
+@cache
+def looks_back(pattern: Pattern) -> bool:
+    """Whether everything behind oneself in one's own sequence may be looked at."""
+    return all(isinstance(term, Visible | Full | Causal) for term in terms(pattern))
 
 
 def parse_pattern(text: str) -> Pattern:

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 from heedful.errors import HeedfulError, UsageError, nearest
 from heedful.nn.layout import Layout
 
-TABLE = 1_024  # positions whose signal a GPU looks up
+TABLE = 1_024  # positions whose signal may be looked up
 
 
 def sinusoid(positions: Int[Tensor, "*B"], dim: int) -> Float[Tensor, "*B D"]:
@@ -41,10 +41,10 @@ class Sinusoids(nn.Module):
         self.register_buffer("table", SIGNALS[style](torch.arange(TABLE), dim), persistent=False)
 
     def forward(self, at: Layout) -> Float[Tensor, "B L D"]:
-        places = at.positions
-        if _at_one_place(places):
-            return SIGNALS[self.style](places[:1], self.dim).expand(len(places), -1, -1)
-        return SIGNALS[self.style](places, self.dim)
+        rows, length = at.positions.shape
+        if at.start is not None and at.start + length <= TABLE:
+            return self.table[at.start : at.start + length].expand(rows, -1, -1)
+        return SIGNALS[self.style](at.positions, self.dim)
 
     def of_whole(self, at: Layout) -> Float[Tensor, "B L D"]:
         """The same, of rows whose sequences are whole, so that no position is beyond the row's
@@ -52,14 +52,6 @@ class Sinusoids(nn.Module):
         if at.positions.shape[1] > TABLE:
             return self(at)
         return F.embedding(at.positions, self.table)
-
-
-def _at_one_place(positions: Int[Tensor, "B L"]) -> bool:
-    """Whether all rows have come to the same place, as in a search; asked on a CPU alone, where
-    there is no waiting."""
-    if positions.device.type != "cpu" or positions.shape[1] != 1 or torch.compiler.is_compiling():
-        return False
-    return len(positions) > 1 and bool((positions == positions[0]).all())
 
 
 class Learned(nn.Module):

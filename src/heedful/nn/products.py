@@ -111,8 +111,11 @@ def are_quicker(x: Tensor) -> bool:
 
 
 def _pays(a: Tensor, b: Tensor) -> bool:
-    """Whether this product is. Of its size last: a compiled graph would be bound to that."""
-    return are_quicker(a) and a.numel() * b.shape[0] >= LARGE
+    """Whether this product is. A compiled graph is not asked for its size: it would be bound to
+    that."""
+    if torch.compiler.is_compiling():
+        return False
+    return a.numel() * b.shape[0] >= LARGE and are_quicker(a)
 
 
 def _lies_across(a: Tensor) -> bool:

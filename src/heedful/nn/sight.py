@@ -6,11 +6,11 @@ B batch, Q queries, K keys.
 from typing import Any
 
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from heedful.nn.layout import Layout
-from heedful.nn.patterns import Pattern
+from heedful.nn.patterns import Pattern, looks_back, of_places
 from heedful.nn.spans import Spans, spans
 
 
@@ -22,6 +22,7 @@ class Sight:
         self.pattern, self.q, self.k = pattern, q, k
         self._dense: Tensor | None = None
         self._hidden: Tensor | None = None
+        self._shade: Tensor | None = None
         self._clear: bool | None = None
         self._blind: bool | None = None
         self._filled: tuple[Tensor, Tensor] | None = None
@@ -42,12 +43,30 @@ class Sight:
         return self._hidden
 
     @property
+    def shade(self) -> Float[Tensor, "B 1 Q K"]:
+        """What is added to scores so that nobody looks at what may not be seen."""
+        if self._shade is None:
+            dark = torch.finfo(torch.float32).min
+            self._shade = torch.zeros(self.hidden.shape).masked_fill_(self.hidden, dark)
+        return self._shade
+
+    @property
     def clear(self) -> bool:
         """Whether every query sees every key, where that is known without waiting for a device."""
+        if self._clear is None and self._all_behind:
+            self._clear = True
         if self._clear is None:
             here = self.q.positions.device.type == "cpu" and not torch.compiler.is_compiling()
             self._clear = here and bool(self.dense.all())
         return self._clear
+
+    @property
+    def _all_behind(self) -> bool:
+        """Whether all keys are one sequence that ends before or with the first query of it, and
+        what is behind may be looked at."""
+        if self.q.start is None or self.k.start != 0 or not looks_back(self.pattern):
+            return False
+        return self.q.start + 1 >= self.k.positions.shape[1]
 
     @property
     def blind(self) -> bool:
@@ -98,8 +117,18 @@ class Sight:
         )
 
 
-def sight(pattern: Pattern, q: Layout, k: Layout) -> Sight:
-    """The sight of this pattern on these two layouts; layers that ask for the same one share it."""
+def sight(pattern: Pattern, q: Layout, k: Layout, lasting: bool = False) -> Sight:
+    """The sight of this pattern on these two layouts; layers that ask for the same one share it.
+
+    A `lasting` one serves further queries too, as many of the same keys: where all are of sequence
+    1, and the pattern is one of sequences and not of places.
+    """
+    if lasting and not of_places(pattern):
+        name = "lasting", pattern, q.positions.shape
+        if name not in k.seen:
+            k.seen[name] = Sight(pattern, q, k)
+        lasts: Sight = k.seen[name]
+        return lasts
     for known in q.seen.get("sights", ()):
         if known.k is k and known.pattern == pattern:
             return known

@@ -10,7 +10,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from heedful.nn.layout import Layout
-from heedful.nn.patterns import Both, InBlocks, Near, Pattern
+from heedful.nn.patterns import InBlocks, Near, Pattern, terms
 
 Window = Near | InBlocks  # patterns that leave of a sequence one piece for each token
 
@@ -31,13 +31,6 @@ class Spans:
     seen_by: Int[Tensor, "B K 2"]
     order: Int[Tensor, "B Q"] | None = None
     back: Int[Tensor, "B Q"] | None = None
-
-
-def terms(pattern: Pattern) -> list[Pattern]:
-    """The patterns that one is joined of."""
-    if isinstance(pattern, Both):
-        return terms(pattern.one) + terms(pattern.other)
-    return [pattern]
 
 
 def in_one_piece(at: Layout) -> bool:

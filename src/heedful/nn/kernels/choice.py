@@ -6,10 +6,9 @@ from heedful.errors import UsageError
 from heedful.nn.kernels import Kernel, kernel, relative, spanned
 from heedful.nn.kernels.blocks import missing
 from heedful.nn.kernels.few import few
-from heedful.nn.patterns import Causal
+from heedful.nn.patterns import Causal, terms
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight
-from heedful.nn.spans import terms
 
 
 class Auto:

@@ -15,10 +15,10 @@ from torch import Tensor
 from heedful.nn.kernels.blocks import missing
 from heedful.nn.kernels.dense import shared
 from heedful.nn.once import once
-from heedful.nn.patterns import Causal, Full, Visible
+from heedful.nn.patterns import Causal, Full, Visible, terms
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight
-from heedful.nn.spans import Window, terms
+from heedful.nn.spans import Window
 
 RELATIVE_KERNEL = "relative"
 NARROWEST, WIDEST = 32, 128  # channels of a head

@@ -11,9 +11,9 @@ from torch import Tensor
 from heedful.errors import UsageError
 from heedful.nn.kernels.dense import shared
 from heedful.nn.kernels.relative import nowhere
-from heedful.nn.patterns import Causal, Full, Visible
+from heedful.nn.patterns import Causal, Full, Visible, terms
 from heedful.nn.sight import Sight
-from heedful.nn.spans import Window, in_one_piece, terms
+from heedful.nn.spans import Window, in_one_piece
 
 SPANS_KERNEL = "spans"
 NARROWEST, WIDEST = 16, 128  # channels of a head
