@@ -108,7 +108,7 @@ def likeliest(scores: Tensor) -> Tensor:
     and of numpy, which takes a sixth of the time."""
     if scores.device.type != "cpu":
         return scores.argmax(dim=-1)
-    return torch.from_numpy(scores.numpy().argmax(axis=-1))
+    return torch.from_numpy(scores.detach().numpy().argmax(axis=-1))
 
 
 def _in_order(best: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:

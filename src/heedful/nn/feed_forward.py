@@ -18,7 +18,7 @@ class FeedForward(nn.Module):
         self.dropout = dropout
 
     def forward(self, x: Float[Tensor, "B L D"]) -> Float[Tensor, "B L D"]:
-        inner = F.relu(self.inner(x))
+        inner = F.relu(self.inner(x), inplace=not torch.is_grad_enabled())
         return self.outer(F.dropout(inner, self.dropout) if self.training else inner)
 
     def step(self, x: Float[Tensor, "B 1 D"]) -> Float[Tensor, "B 1 D"]:
