@@ -2,7 +2,7 @@
 
 import torch
 
-from heedful.models.base import begin, following
+from heedful.models.base import following
 from heedful.nn.memory import Memory
 from heedful.nn.slate import Slate
 
@@ -11,7 +11,7 @@ IDS = torch.zeros(2, 3, dtype=torch.long)
 
 def begun() -> Memory:
     memory = Memory()
-    begin(memory, IDS)
+    memory["at"].keep(IDS.new_zeros(len(IDS)))
     return memory
 
 

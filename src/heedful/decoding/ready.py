@@ -82,7 +82,7 @@ class PackedLinear(nn.Module):
         self.packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(ready, ROWS)
         self.bias = None if bias is None else bias.detach().to(dtype)
         self.dtype = dtype
-        self.plain = ready if len(ready) * ready.shape[1] < LARGE else None  # for a few vectors
+        self.plain = ready if ready.numel() < LARGE else None  # for a few vectors
 
     def forward(self, x: Tensor) -> Tensor:
         read = x.to(self.dtype)

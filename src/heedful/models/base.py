@@ -135,7 +135,7 @@ class EncoderDecoder(Model):
     def start(self, batch: Batch) -> Memory:
         memory = Memory()
         memory["source"].once(lambda: self.encode(batch.inputs))
-        begin(memory, batch.inputs.ids)
+        memory["at"].keep(batch.inputs.ids.new_zeros(len(batch.inputs.ids)))
         return memory
 
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
@@ -165,7 +165,8 @@ class LanguageModel(Model):
     def start(self, batch: Batch) -> Memory:
         memory = Memory()
         if self.inputs is None:
-            begin(memory, next(iter(batch.features.values())).ids)
+            some = next(iter(batch.features.values())).ids
+            memory["at"].keep(some.new_zeros(len(some)))
             return memory
         source = batch.inputs
         self.body.decode(self.inputs(source.ids), source.at, None, memory["body"])
@@ -196,7 +197,7 @@ class Tagger(Model):
         memory, source = Memory(), batch.inputs
         encoded = self.body.encode(self.inputs(source.ids), source.at)
         memory["source"].once(lambda: encoded)
-        begin(memory, source.ids)
+        memory["at"].keep(source.ids.new_zeros(len(source.ids)))
         return memory
 
     def step(self, ids: Int[Tensor, "B T"], memory: Memory) -> Float[Tensor, "B T V"]:
@@ -221,41 +222,31 @@ def unlikeliness(
     return nll.masked_fill(~at.real, 0.0)
 
 
-def begin(memory: Memory, ids: Int[Tensor, "B L"]) -> None:
-    """Nothing is written yet in any row. On a CPU the place that all rows have come to is known as
-    a number too."""
-    memory["at"].keep(ids.new_zeros(len(ids)))
-    if ids.device.type == "cpu":
-        memory["start"].keep(0)
-
-
 def following(ids: Int[Tensor, "B T"], memory: Memory, longest: int | None = None) -> Layout:
     """The layout of the ids that come next, each row counting on from where it was.
 
     A row that has come to the last of the model's positions stays there: it is done, and only waits
     for the others.
     """
-    before, length = memory["at"].recall(_never_started), ids.shape[1]
-    positions = before[:, None]
+    begin, length = memory["at"].recall(_never_started), ids.shape[1]
+    positions = begin[:, None]
     if length > 1:
         positions = positions + torch.arange(length, device=ids.device)
-    memory["at"].keep(before + length)
-    start = _start(memory, length)
+    memory["at"].keep(begin + length)
+    start = None if isinstance(memory, Slate) else _in_common(begin)
     if longest is not None:
         positions = positions.clamp(max=longest - 1)
         start = start if start is not None and start + length <= longest else None
     return Layout(positions, _ones(positions, memory["at"]), filled="full", start=start)
 
 
-def _start(memory: Memory, length: int) -> int | None:
-    """The place that all rows have come to, before so many further tokens; None where nobody knows
-    it, as where steps are recorded."""
-    if isinstance(memory, Slate):
+def _in_common(places: Int[Tensor, " B"]) -> int | None:
+    """The place that all rows have come to, if they have; asked on a CPU, where there is no
+    waiting."""
+    if places.device.type != "cpu" or torch.compiler.is_compiling() or not len(places):
         return None
-    start: int | None = memory["start"].recall(lambda: None)
-    if start is not None:
-        memory["start"].keep(start + length)
-    return start
+    first = int(places[0])
+    return first if bool((places == first).all()) else None
 
 
 def _ones(like: Tensor, room: Memory) -> Tensor:

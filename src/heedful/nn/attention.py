@@ -27,7 +27,14 @@ from heedful.nn.kernels.spanned import SPANS_KERNEL
 from heedful.nn.kernels.step import WIDEST, read_source, read_traced
 from heedful.nn.layout import Layout
 from heedful.nn.memory import FORGET, Memory
-from heedful.nn.patterns import Causal, Full, Pattern, Visible, parse_pattern, terms
+from heedful.nn.patterns import (
+    Causal,
+    Pattern,
+    Visible,
+    looks_back,
+    parse_pattern,
+    terms,
+)
 from heedful.nn.pools import parse_pool
 from heedful.nn.relative import Relative
 from heedful.nn.sight import Sight, sight
@@ -157,7 +164,7 @@ class Attention(nn.Module):
     @property
     def plain(self) -> bool:
         """Whether it is the usual attention and no more, which has a kernel for single tokens."""
-        usual = all(term in (Visible(), Full(), Causal()) for term in terms(self.pattern))
+        usual = looks_back(self.pattern)
         rare = self.bias is not None or self.pool is not None or self.training
         return usual and not rare and isinstance(self.kernel, Auto) and self.width <= WIDEST
 

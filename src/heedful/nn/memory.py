@@ -168,8 +168,8 @@ def _in_one_piece(value: Any) -> Any:
 
 def _tree_select(value: Any, rows: Tensor) -> Any:
     """`value[rows]` for every tensor in nested tuples, lists and dicts, and for layouts."""
-    if value is None or isinstance(value, int):  # a number is of all rows
-        return value
+    if value is None:
+        return None
     if isinstance(value, Tensor):
         return value.index_select(0, rows)
     if isinstance(value, Layout):

@@ -120,8 +120,7 @@ def mapped(function: Callable[[Tensor], Tensor], value: Any) -> Any:
     if isinstance(value, Tensor):
         return function(value)
     if isinstance(value, Layout):
-        positions, segments = function(value.positions), function(value.segments)
-        return Layout(positions, segments, filled=value.filled)
+        return Layout(function(value.positions), function(value.segments), filled=value.filled)
     if isinstance(value, tuple | list):
         return type(value)([mapped(function, item) for item in value])
     if isinstance(value, dict):

@@ -36,25 +36,20 @@ def few(
             return F.scaled_dot_product_attention(q, k, v)
         if not sight.blind:
             return F.scaled_dot_product_attention(q, k, v, attn_mask=sight.shade)
-    if alone and k.shape[2] * k.shape[3] < TINY:
-        scores = ((q * q.shape[3] ** -0.5) * k).sum(-1)[:, :, None]
-        shares = _over_seen(scores if bias is None else scores.add_(bias), sight)
-        return (shares.transpose(-1, -2) * v).sum(2, keepdim=True)
-    scores = _products(q, k.transpose(-1, -2), q.shape[3] ** -0.5)
-    shares = _over_seen(scores if bias is None else scores.add_(bias), sight)
-    return _products(shares, v)
+    q = q * q.shape[3] ** -0.5
+    plainly = alone and k.shape[2] * k.shape[3] < TINY
+    scores = (q * k).sum(-1)[:, :, None] if plainly else _products(q, k.transpose(-1, -2))
+    if bias is not None:
+        scores = scores + bias
+    shares = _over_seen(scores, sight)
+    return (shares.transpose(-1, -2) * v).sum(2, keepdim=True) if plainly else _products(shares, v)
 
 
-def _products(
-    a: Float[Tensor, "B H Q E"], b: Float[Tensor, "B H E K"], scale: float = 1.0
-) -> Float[Tensor, "B H Q K"]:
-    """scale·(a @ b), without all that `@` asks of the shapes."""
+def _products(a: Float[Tensor, "B H Q E"], b: Float[Tensor, "B H E K"]) -> Float[Tensor, "B H Q K"]:
+    """a @ b, without all that `@` asks of the shapes."""
     rows = a.shape[0] * a.shape[1]
     flat = a.reshape(rows, *a.shape[2:]), b.reshape(rows, *b.shape[2:])
-    if scale == 1.0:
-        return torch.bmm(*flat).view(*a.shape[:3], b.shape[3])
-    nothing = a.new_empty(()).expand(rows, a.shape[2], b.shape[3])
-    return torch.baddbmm(nothing, *flat, beta=0.0, alpha=scale).view(*a.shape[:3], b.shape[3])
+    return torch.bmm(*flat).view(*a.shape[:3], b.shape[3])
 
 
 def _over_seen(scores: Float[Tensor, "B H Q K"], sight: Sight) -> Float[Tensor, "B H Q K"]:
