@@ -18,6 +18,7 @@ from heedful.nn.kernels import (  # noqa: E402
     gates_steps,
     norm_of_sum,
     norm_slopes,
+    rectified,
     softmax_slopes,
     spans_backward,
     spans_forward,
@@ -202,18 +203,33 @@ TRAINING = {
     norm_slopes._norm_slopes: {
         "DIM": 512, "FORGOTTEN": 2**28, "TIMES": 1.125, "ROWS": 1, "COLUMNS": 512, "ADDS": True
     },
-    softmax_slopes._softmax_slopes: {"LABELS": 32_000, "AMOUNT": -0.9, "BLOCK": 4_096},
+    norm_slopes._added_up: {"DIM": 512, "SUMS": 256, "BESIDE": 8},
+    rectified._rectified_slopes: {
+        "DIM": 512, "INNER": 2_048, "SIDE": 128, "DEEP": 64, "GROUP": 8
+    },
+    softmax_slopes._softmax_slopes: {"LABELS": 32_000, "AMOUNT": -0.9, "BLOCK": 8_192},
 }  # fmt: skip
 TRAINING_KINDS = {
+    "dy_tiles": "tensordesc<bf16[128, 64]>",
+    "weight_tiles": "tensordesc<bf16[64, 128]>",
     "seed_ptr": "*i64",
     "true_ptr": "*i64",
     **dict.fromkeys(
-        ("mean_ptr", "scale_ptr", "dweight_ptr", "dbias_ptr", "likely_ptr", "norm_ptr"), "*fp32"
+        (
+            "mean_ptr",
+            "scale_ptr",
+            "dweight_ptr",
+            "dbias_ptr",
+            "sum_ptr",
+            "likely_ptr",
+            "norm_ptr",
+        ),
+        "*fp32",
     ),
 }
 
 
-@pytest.mark.parametrize("kernel", TRAINING, ids=["norm of a sum", "its gradients", "softmax"])
+@pytest.mark.parametrize("kernel", TRAINING, ids=lambda kernel: kernel.fn.__name__)
 def test_training_kernels_compile_and_compute_nothing_in_double_precision(
     kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

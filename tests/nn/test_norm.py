@@ -26,7 +26,7 @@ for rows, dim, dtype, programs, near in [
     y = F.layer_norm(inputs[0], (dim,), *inputs[1:], 1e-6)
     wanted = torch.autograd.grad(y, inputs, dy.double())
     _, mean, scale = torch.native_layer_norm(x.float(), (dim,), weight, bias, 1e-6)
-    dx, _, others = norm_slopes(
+    dx, _, *others = norm_slopes(
         dy, None, x, None, mean[:, 0], scale[:, 0], weight, 0.0, programs
     )
     for ours, theirs in zip((dx, *others), wanted, strict=True):

@@ -95,7 +95,7 @@ class NormedSum(torch.autograd.Function):
 
 
 def _slopes(
-    dy: Tensor, more: Tensor | None, saved: Sequence[Tensor], dropout: float
+    dy: Tensor, more: Tensor | None, saved: Sequence[Any], dropout: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients by x, by what was added to it, by weight and by bias, of what was saved: x, each
     row's mean and scale, the weight, and the seed of dropout or None. `more` is what else x has."""
@@ -103,10 +103,10 @@ def _slopes(
 
     x, mean, scale, weight, seed = saved
     more = None if more is None else _rows(more)
-    dx, dpart, others = norm_slopes(
+    dx, *others = norm_slopes(
         _rows(dy), more, _rows(x), seed, mean, scale, weight, dropout, programs(x.device)
     )
-    return dx.view(dy.shape), dpart, others[0], others[1]
+    return dx.view(dy.shape), *others
 
 
 def _rows(x: Float[Tensor, "*N D"]) -> Float[Tensor, "R D"]:

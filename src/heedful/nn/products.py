@@ -1,8 +1,9 @@
-"""Products of matrices in single precision on a CPU, by whichever library is the quicker one.
+"""Products of matrices by whichever library, and whichever way of it, is the quickest.
 
-PyTorch has MKL make them, which takes processors of other makers for older ones than they are: on
-AMD's since Zen 5, oneDNN, which PyTorch has too, makes them in less than half the time. It takes
-longer to be asked, so it is asked for large ones. N tokens, I inside, O outside.
+On a CPU, PyTorch has MKL make those in single precision, which takes processors of other makers for
+older ones than they are: on AMD's since Zen 5, oneDNN, which PyTorch has too, makes them in less
+than half the time. It takes longer to be asked, so it is asked for large ones. On a GPU, large ones
+in half precision are made as kernels/ways.py finds best. N tokens, I inside, O outside.
 """
 
 import math
@@ -16,6 +17,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 from torch.utils.flop_counter import flop_registry, register_flop_formula
 
+from heedful.nn.kernels import ways
 from heedful.nn.processor import processor
 
 LARGE = 2**21  # multiplications of a product that is worth it
@@ -29,11 +31,15 @@ def times(
     bias: Float[Tensor, " O"] | None = None,
 ) -> Float[Tensor, "*N O"]:
     """`F.linear`, with gradients."""
-    if not _pays(x, weight):
+    learns, flat = torch.is_grad_enabled(), x.reshape(-1, x.shape[-1])
+    if learns and bias is None and ways.suits_ways(x, weight):
+        y: Tensor = ways.Multiplied.apply(flat, weight)
+    elif not _pays(x, weight):
         return F.linear(x, weight, bias)
-    if not torch.is_grad_enabled():
+    elif not learns:
         return _by_onednn(x, weight, bias)
-    y: Tensor = Product.apply(x.reshape(-1, x.shape[-1]), weight, bias, x.dtype)
+    else:
+        y = Product.apply(flat, weight, bias, x.dtype)
     return y.view(*x.shape[:-1], len(weight))
 
 
@@ -42,6 +48,9 @@ def product(
 ) -> Float[Tensor, "N O"]:
     """As `times`, where nobody asks for gradients. `a` and `b` may be transposes of what is
     stored."""
+    if ways.suits_ways(a, b):
+        said: Tensor = ways.product(a, b.t(), bias)
+        return said
     if not _pays(a, b):
         return F.linear(a, b, bias)
     if bias is None and _lies_across(a) and len(a) > len(b):  # the larger one is better the second
@@ -53,7 +62,9 @@ def add_product(
     total: Float[Tensor, "N O"], a: Float[Tensor, "N I"], b: Float[Tensor, "O I"]
 ) -> None:
     """total += a @ b.T, where nobody asks for gradients."""
-    if _pays(a, b):
+    if a.is_cuda and a.dtype != total.dtype:  # added as one: what is added is not rounded first
+        ways.add_product(total, a, b.t())
+    elif _pays(a, b) or a.dtype != total.dtype:
         total += product(a, b)
     else:
         total.addmm_(a, b.t())

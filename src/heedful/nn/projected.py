@@ -14,7 +14,7 @@ from torch import Tensor
 
 from heedful.nn.kernels.blocks import suits_kernels
 from heedful.nn.losses import Loss, Smoothing
-from heedful.nn.products import product
+from heedful.nn.products import add_product, product
 
 CHUNK = 2**27  # scores that exist at a time
 WHOLE = 256  # tokens of a chunk are a multiple of so many: products are cut into such tiles
@@ -93,7 +93,7 @@ class _Projected(torch.autograd.Function):
             if wants_x:
                 x_slopes.append(product(slope, low.T))
             if weight_slope is not None:
-                _add_product(weight_slope, slope.T, x_part)
+                add_product(weight_slope, slope.T, x_part.T)
         x_slope = None
         if wants_x:
             x_slope = torch.cat(x_slopes) - (spread * middle).to(x.dtype)
@@ -120,16 +120,6 @@ def chunk(labels: int) -> int:
     """How many tokens' scores exist at a time."""
     size = max(1, CHUNK // labels)
     return size - size % WHOLE if size > WHOLE else size
-
-
-def _add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
-    """total += a @ b; on a GPU as one, and what is added is not rounded first."""
-    if a.is_cuda and a.dtype != total.dtype:
-        from heedful.nn.kernels.add_product import add_product
-
-        add_product(total, a, b)
-    else:
-        total += product(a, b.T)
 
 
 def _by_kernel(scores: Tensor, true: Tensor, amount: float) -> tuple[Tensor, Tensor, Tensor]:

@@ -2,10 +2,13 @@
 
 Step by step goes only what a step hands to the next: a product or two, and the gates. Backwards the
 weights' gradients are one product over all steps at the end. On a GPU the gates of a step are one
-kernel (kernels/gates.py). It computes what `GRUGates.step` does, again and again.
+kernel (kernels/gates.py), and in fp32 products are as PyTorch lets cuDNN make those of recurrent
+layers. It computes what `GRUGates.step` does, again and again.
 B batch, L length, H what is remembered.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -41,10 +44,10 @@ class _After(torch.autograd.Function):
     ) -> Tensor:
         opened, states = _begin(read, start)
         inner = _in_time(inside)
-        for before, after, gates_t, inner_t in zip(
-            states[:-1], states[1:], opened, inner, strict=True
-        ):
-            gates.after(gates_t, product(before, weight), inner_t, before, after, renew)
+        steps = zip(states[:-1], states[1:], opened, inner, strict=True)
+        with _as_layers(read):
+            for before, after, gates_t, inner_t in steps:
+                gates.after(gates_t, product(before, weight), inner_t, before, after, renew)
         ctx.save_for_backward(opened, states, inner, weight)
         ctx.renew = renew
         return states[1:].transpose(0, 1)
@@ -55,12 +58,13 @@ class _After(torch.autograd.Function):
         opened, states, inner, weight = ctx.saved_tensors
         slope, slopes, new = _in_time(slope), torch.empty_like(opened), torch.empty_like(inner)
         carried = torch.zeros_like(states[0])
-        for t in reversed(range(len(opened))):
-            gates.slopes_after(
-                carried, slope[t], opened[t], inner[t], states[t], slopes[t], new[t], ctx.renew
-            )
-            add_product(carried, slopes[t], weight.t())
-        by_weight = product(slopes.flatten(0, 1).t(), states[:-1].flatten(0, 1).t())
+        with _as_layers(carried):
+            for t in reversed(range(len(opened))):
+                gates.slopes_after(
+                    carried, slope[t], opened[t], inner[t], states[t], slopes[t], new[t], ctx.renew
+                )
+                add_product(carried, slopes[t], weight.t())
+            by_weight = product(slopes.flatten(0, 1).t(), states[:-1].flatten(0, 1).t())
         both, by_inside = slopes.split((2 * new.shape[2], new.shape[2]), 2)
         by_read = torch.cat([both, new], 2).transpose(0, 1)
         return by_read, carried, by_weight, by_inside.transpose(0, 1), None
@@ -76,9 +80,10 @@ class _Before(torch.autograd.Function):
         opened, states = _begin(read, start)
         both, new = weight.split((2 * start.shape[1], start.shape[1]))
         reset = torch.empty_like(start)
-        for before, after, gates_t in zip(states[:-1], states[1:], opened, strict=True):
-            gates.reset(gates_t, product(before, both), before, reset)
-            gates.update(gates_t, product(reset, new), before, after, renew)
+        with _as_layers(read):
+            for before, after, gates_t in zip(states[:-1], states[1:], opened, strict=True):
+                gates.reset(gates_t, product(before, both), before, reset)
+                gates.update(gates_t, product(reset, new), before, after, renew)
         ctx.save_for_backward(opened, states, weight)
         ctx.renew = renew
         return states[1:].transpose(0, 1)
@@ -91,16 +96,34 @@ class _Before(torch.autograd.Function):
         both, new = weight.split((2 * dim, dim))
         slope, slopes = _in_time(slope), torch.empty_like(opened)
         carried = torch.zeros_like(states[0])
-        for t in reversed(range(len(opened))):
-            gates.slopes_update(carried, slope[t], opened[t], states[t], slopes[t], ctx.renew)
-            through = product(slopes[t, :, 2 * dim :], new.t())
-            gates.slopes_reset(carried, through, opened[t], states[t], slopes[t])
-            add_product(carried, slopes[t, :, : 2 * dim], both.t())
-        flat, states = slopes.flatten(0, 1), states[:-1].flatten(0, 1)
-        reset = opened[..., :dim].flatten(0, 1) * states
-        pairs = (flat[:, : 2 * dim], states), (flat[:, 2 * dim :], reset)
-        by_weight = torch.cat([product(slope.t(), read.t()) for slope, read in pairs])
+        with _as_layers(carried):
+            for t in reversed(range(len(opened))):
+                gates.slopes_update(carried, slope[t], opened[t], states[t], slopes[t], ctx.renew)
+                through = product(slopes[t, :, 2 * dim :], new.t())
+                gates.slopes_reset(carried, through, opened[t], states[t], slopes[t])
+                add_product(carried, slopes[t, :, : 2 * dim], both.t())
+            flat, states = slopes.flatten(0, 1), states[:-1].flatten(0, 1)
+            reset = opened[..., :dim].flatten(0, 1) * states
+            pairs = (flat[:, : 2 * dim], states), (flat[:, 2 * dim :], reset)
+            by_weight = torch.cat([product(slope.t(), read.t()) for slope, read in pairs])
         return slopes.transpose(0, 1), carried, by_weight, None, None
+
+
+@contextmanager
+def _as_layers(x: Tensor) -> Iterator[None]:
+    """With products as PyTorch lets cuDNN make those of `nn.GRU`: in TF32, unless told not to
+    (`torch.backends.cudnn.rnn.fp32_precision`)."""
+    ours: Any = torch.backends.cuda.matmul
+    layers: Any = torch.backends.cudnn.rnn
+    before = ours.fp32_precision
+    if not x.is_cuda or layers.fp32_precision != "tf32" or before == "tf32":
+        yield
+        return
+    ours.fp32_precision = "tf32"
+    try:
+        yield
+    finally:
+        ours.fp32_precision = before
 
 
 def _begin(read: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:

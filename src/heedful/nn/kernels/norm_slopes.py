@@ -2,8 +2,8 @@
 norm of.
 
 What a compiler makes of them reads the rows again for the gradients by weight and bias. Here each
-program goes through its share of the rows, some at a time, and adds those two up on the way.
-N rows, D model, P programs.
+program goes through its share of the rows, some at a time, and adds those two up on the way; a
+second kernel adds up what the programs have. N rows, D model, P programs.
 """
 
 from typing import no_type_check
@@ -18,6 +18,8 @@ from heedful.nn.kernels.norm_of_sum import warps, width
 
 TILE = 512  # numbers of a tensor that a program holds
 PROGRAMS = 8  # for each of the GPU's multiprocessors
+SUMS = 256  # of the programs that are added at a time
+BESIDE = 8  # columns that a program adds up
 
 
 @triton.jit
@@ -64,6 +66,26 @@ def _norm_slopes(
     tl.store(dbias_ptr + place, tl.sum(dbias, 0)[None, :], mask=inside)
 
 
+@triton.jit
+@no_type_check
+def _added_up(
+    dweight_ptr, dbias_ptr, weight_ptr, bias_ptr, programs,
+    DIM: tl.constexpr, SUMS: tl.constexpr, BESIDE: tl.constexpr,
+):  # fmt: skip
+    """Some columns of the sums over all programs, rounded as they are kept."""
+    column = tl.program_id(0) * BESIDE + tl.arange(0, BESIDE)[None, :]
+    weight = tl.zeros([SUMS, BESIDE], tl.float32)
+    bias = tl.zeros([SUMS, BESIDE], tl.float32)
+    for first in range(0, programs, SUMS):
+        program = first + tl.arange(0, SUMS)[:, None]
+        place, mask = program * DIM + column, (program < programs) & (column < DIM)
+        weight += tl.load(dweight_ptr + place, mask=mask, other=0.0)
+        bias += tl.load(dbias_ptr + place, mask=mask, other=0.0)
+    weight, bias = tl.sum(weight, 0)[None, :], tl.sum(bias, 0)[None, :]
+    tl.store(weight_ptr + column, weight.to(weight_ptr.dtype.element_ty), mask=column < DIM)
+    tl.store(bias_ptr + column, bias.to(bias_ptr.dtype.element_ty), mask=column < DIM)
+
+
 @torch.library.triton_op("heedful::norm_slopes", mutates_args={})
 def norm_slopes(
     dy: Tensor,
@@ -75,9 +97,9 @@ def norm_slopes(
     weight: Tensor,
     dropout: float,
     programs: int,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients by x [N, D], by a part of which `dropout` was forgotten by this seed (empty without
-    one), and by weight and bias, [2, D].
+    one), and by weight and bias, [D].
 
     `mean` and `scale` are each row's, [N]; `more` is what else x has of a gradient.
     """
@@ -85,14 +107,18 @@ def norm_slopes(
     columns = width(dim)
     dx = torch.empty_like(x)
     dpart = x.new_empty(x.shape if seed is not None else (0,))
-    sums = torch.empty(2, programs, dim, dtype=torch.float32, device=x.device)
+    sums = [torch.empty(programs, dim, dtype=torch.float32, device=x.device) for _ in range(2)]
     torch.library.wrap_triton(_norm_slopes)[(programs,)](
         dy, x if more is None else more, x, weight if seed is None else seed, mean, scale, weight,
-        dx, dpart, sums[0], sums[1], rows, dim, share(dropout), 1 / (1 - dropout),
+        dx, dpart, *sums, rows, dim, share(dropout), 1 / (1 - dropout),
         ROWS=max(1, TILE // columns), COLUMNS=columns, ADDS=more is not None,
         num_warps=warps(columns, 1),
     )  # fmt: skip
-    return dx, dpart, sums.sum(1).to(weight.dtype)
+    dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
+    torch.library.wrap_triton(_added_up)[(triton.cdiv(dim, BESIDE),)](
+        *sums, dweight, dbias, programs, DIM=dim, SUMS=SUMS, BESIDE=BESIDE, num_warps=8
+    )
+    return dx, dpart, dweight, dbias
 
 
 def programs(device: torch.device) -> int:

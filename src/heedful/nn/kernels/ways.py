@@ -1,0 +1,181 @@
+"""Large products on a GPU, by the quickest of the ways that give the very same numbers.
+
+PyTorch makes a product by the first way that cuBLAS proposes. For some shapes another is quicker,
+by a tenth or, for the scores of a large vocabulary, by a quarter. So each is tried once for a
+shape. Ways whose result differs from PyTorch's in a single bit are left out: what a run learns
+depends on no clock. M×K times K×N.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from heedful.nn.kernels.cublas import Product, Refused, Way, is_there, side
+
+LARGE = 2**30  # multiplications; smaller products take less than a look at what is best for them
+BETTER = 0.97  # of the usual time, or less: else the usual way stays
+ROUNDS = 9  # a way's time is the middle one of so many; one goes before
+
+
+@torch.library.custom_op("heedful::product", mutates_args=())
+def product(a: Tensor, b: Tensor, bias: Tensor | None = None, rectifies: bool = False) -> Tensor:
+    """a·b, as `a @ b` has it; or that plus a bias, or the rectifier of both."""
+    out = a.new_empty(a.shape[0], b.shape[1])
+    make(out, Asked(a, b, bias, rectifies))
+    return out
+
+
+@product.register_fake
+def _shape(a: Tensor, b: Tensor, bias: Tensor | None = None, rectifies: bool = False) -> Tensor:
+    return a.new_empty(a.shape[0], b.shape[1])
+
+
+@torch.library.custom_op("heedful::add_product", mutates_args=("total",))
+def add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
+    """total += a·b, in the precision of `total`: what is added is not rounded to that of a and b.
+
+    An operation of our own since PyTorch's, as of 2.11, cannot be compiled.
+    """
+    make(total, Asked(a, b, adds=True))
+
+
+class Multiplied(torch.autograd.Function):
+    """x·weightᵀ, of x [M, K] and a weight [N, K].
+
+    Both gradients are made, whoever wants them: of what is compiled, PyTorch 2.11 says that nobody
+    wants those by what another such function made.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return product(x, weight.t())
+
+    @staticmethod
+    def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
+        x, weight = ctx.saved_tensors
+        dy = dy.contiguous()
+        return product(dy, weight), product(dy.t(), x)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A product that is asked for."""
+
+    a: Tensor
+    b: Tensor
+    bias: Tensor | None = None
+    rectifies: bool = False
+    adds: bool = False
+
+    def usual(self, out: Tensor) -> None:
+        """As PyTorch makes it."""
+        a, b, bias = self.a, self.b, self.bias
+        if self.adds and out.dtype == a.dtype:
+            torch.addmm(out, a, b, out=out)
+        elif self.adds:
+            torch.ops.aten.addmm.dtype_out(out, a, b, out.dtype, out=out)
+        elif bias is None:
+            torch.mm(a, b, out=out)
+        elif self.rectifies:
+            torch._addmm_activation(bias, a, b, out=out)
+        else:
+            torch.addmm(bias, a, b, out=out)
+
+    def by(self, product: Product, way: Way, out: Tensor) -> None:
+        product.make(way, self.a, self.b, out, self.adds, self.bias)
+
+
+_known: dict[tuple[Any, ...], tuple[Product, Way] | None] = {}
+
+
+def suits_ways(a: Tensor, b: Tensor) -> bool:
+    """Whether a·bᵀ is for such products: half precision on a GPU of NVIDIA's, and large. A compiled
+    graph is not asked for its size: it would be bound to that."""
+    if not a.is_cuda or a.dtype != torch.bfloat16 or b.dtype != a.dtype or not is_there():
+        return False
+    return torch.compiler.is_compiling() or a.numel() * b.shape[0] >= LARGE
+
+
+def make(out: Tensor, asked: Asked) -> None:
+    """Have a product in `out`, or added to it, by the quickest way."""
+    key = _kind(out, asked)
+    if key is not None and key not in _known:
+        if torch.cuda.is_current_stream_capturing():  # no time to look
+            key = None
+        else:
+            _known[key] = _found(out, asked)
+    known = None if key is None else _known[key]
+    if known is None:
+        asked.usual(out)
+    else:
+        asked.by(*known, out)
+
+
+def _kind(out: Tensor, asked: Asked) -> tuple[Any, ...] | None:
+    """What products that are quickest by one way have in common; None for what is not for such."""
+    a, b, bias = asked.a, asked.b, asked.bias
+    large = a.numel() * b.shape[1] >= LARGE
+    if not a.is_cuda or a.dtype != torch.bfloat16 or not large or not is_there():
+        return None
+    sides = side(a), side(b), side(out), side(out if bias is None else bias[None])
+    if None in sides or not out.is_contiguous():
+        return None
+    return (
+        *a.shape, b.shape[1], *sides, out.dtype, bias is None, asked.rectifies, asked.adds, a.device
+    )  # fmt: skip
+
+
+def _found(out: Tensor, asked: Asked) -> tuple[Product, Way] | None:
+    """The quickest way, tried on random numbers; None where that is the usual one."""
+    try:
+        draw = torch.Generator(out.device).manual_seed(1)
+
+        def like(x: Tensor) -> Tensor:
+            return torch.empty_like(x).normal_(generator=draw)
+
+        a, b, bias = like(asked.a), like(asked.b), None if asked.bias is None else like(asked.bias)
+        trial = Asked(a, b, bias, asked.rectifies, asked.adds)
+        usual, made = torch.zeros_like(out), torch.zeros_like(out)
+        product = Product(a, b, out, bias is not None, asked.rectifies)
+
+        def same(way: Way) -> bool:
+            trial.by(product, way, made.zero_())
+            return torch.equal(made, usual)
+
+        trial.usual(usual)
+        ways = [way for way in product.ways() if same(way)]
+        works = [partial(trial.by, product, way, made) for way in ways]
+        *seconds, plain = lasting([*works, partial(trial.usual, usual)], out.device)
+        best = quickest(seconds, plain)
+        return None if best is None else (product, ways[best])
+    except (Refused, torch.OutOfMemoryError):
+        return None
+
+
+def quickest(seconds: Sequence[float], usual: float) -> int | None:
+    """The number of the quickest of several; None where none is clearly better than the usual."""
+    best = min(range(len(seconds)), key=lambda i: seconds[i], default=None)
+    return best if best is not None and seconds[best] <= BETTER * usual else None
+
+
+def lasting(works: Sequence[Callable[[], None]], device: torch.device) -> list[float]:
+    """How long each work on a GPU takes, in milliseconds. They take turns, since the warmer a GPU
+    is the slower it is; and find nothing in its cache, as in a step most of it is from memory."""
+    cache = torch.cuda.get_device_properties(device).L2_cache_size
+    others = torch.empty(2 * cache, dtype=torch.uint8, device=device)
+    found: list[list[float]] = [[] for _ in works]
+    for _ in range(1 + ROUNDS):
+        for work, lasted in zip(works, found, strict=True):
+            others.zero_()
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            work()
+            end.record()
+            end.synchronize()
+            lasted.append(begin.elapsed_time(end))
+    return [sorted(lasted[1:])[ROUNDS // 2] for lasted in found]
