@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from heedful.nn import feed_forward
 from heedful.nn.feed_forward import FeedForward
 
 
@@ -13,6 +14,26 @@ def test_it_is_the_formula(dropout: float) -> None:
     inner = (x @ part.inner.weight.T + part.inner.bias).clamp(min=0)
     torch.testing.assert_close(part(x), inner @ part.outer.weight.T + part.outer.bias)
     assert torch.equal(part.train()(x), part.eval()(x)) == (not dropout)
+
+
+def test_kernels_are_for_whole_tiles_in_half_precision_where_one_learns_and_forgets_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rectified = pytest.importorskip("heedful.nn.kernels.rectified", reason="Triton is for Linux")
+    monkeypatch.setattr(feed_forward, "suits_kernels", lambda x: True)
+    monkeypatch.setattr(rectified, "copies_tiles", lambda: True)
+    x = torch.zeros(1, 2, 64, dtype=torch.bfloat16)
+    part = FeedForward(64, 128).bfloat16()
+    assert part.by_kernel(x)
+    assert not FeedForward(64, 128).by_kernel(x)  # who keeps weights in full precision
+    assert not FeedForward(64, 128).by_kernel(x.float())
+    assert not FeedForward(64, 96).bfloat16().by_kernel(x)
+    forgetful = FeedForward(64, 128, 0.1).bfloat16()
+    assert not forgetful.by_kernel(x) and forgetful.eval().by_kernel(x)
+    with torch.no_grad():
+        assert not part.by_kernel(x)
+    monkeypatch.setattr(rectified, "copies_tiles", lambda: False)
+    assert not part.by_kernel(x)
 
 
 INTERPRETED = """

@@ -19,6 +19,7 @@ for rows, dim, dtype, programs, near in [
     (37, 48, torch.float32, 3, 1e-4),  # the last rows make no whole tile, the columns no power of 2
     (1, 7, torch.float32, 1, 1e-4),
     (130, 512, torch.bfloat16, 4, 3e-2),
+    (300, 512, torch.float32, 300, 1e-4),  # more programs than are added up at a time
 ]:
     x, dy = torch.randn(2, rows, dim).to(dtype)
     weight, bias = torch.randn(2, dim)

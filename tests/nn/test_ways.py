@@ -1,11 +1,13 @@
 """Products by other ways than PyTorch's are the same, bit for bit, and so are their gradients."""
 
+from typing import ClassVar
+
 import pytest
 import torch
 from torch import Tensor
 
 from heedful.nn.kernels import ways
-from heedful.nn.kernels.cublas import Side, side
+from heedful.nn.kernels.cublas import Product, Refused, Side, Way, side
 from heedful.nn.kernels.ways import Asked, add_product, make, product, quickest, suits_ways
 
 
@@ -66,6 +68,67 @@ def test_a_product_says_what_it_makes_before_it_is_made() -> None:
     compiled = torch.compile(lambda a, b: product(a, b) + 1, backend="aot_eager", fullgraph=True)
     a, b = torch.randn(3, 4), torch.randn(4, 5)
     torch.testing.assert_close(compiled(a, b), a @ b + 1)
+
+
+class Several(Product):
+    """Stands for what the library says of a product: 0 and 2 give its bits, 1 gives others."""
+
+    asked: ClassVar[list[tuple[int, ...]]] = []
+
+    def __init__(self, a: Tensor, b: Tensor, out: Tensor, shifts: bool, rectifies: bool) -> None:
+        if len(a) == 7:
+            raise Refused("cublasLtMatmulDescCreate: status 1")
+        self.asked.append((*a.shape, b.shape[1]))
+
+    def ways(self) -> list[Way]:
+        return [Way(room=number) for number in range(3)]
+
+    def make(
+        self, way: Way, a: Tensor, b: Tensor, out: Tensor, adds: bool, bias: Tensor | None
+    ) -> None:
+        torch.addmm(out, a, b, beta=float(adds), out=out)
+        if bias is not None:
+            out += bias
+        out[0, 0] += way.room == 1
+
+
+@pytest.fixture
+def several(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """As if this were a GPU, where the last way is the quickest; which shapes it was asked for."""
+    monkeypatch.setattr(ways, "Product", Several)
+    monkeypatch.setattr(ways, "is_there", lambda: True)
+    monkeypatch.setattr(ways, "_known", {})
+    monkeypatch.setattr(Several, "asked", [])
+    monkeypatch.setattr(ways, "_kind", lambda out, asked: (*asked.a.shape, asked.adds))
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
+    times = [3.0, 1.0, 2.0, 4.0]  # of the last as many as there are: ways, and the usual one
+    monkeypatch.setattr(ways, "lasting", lambda works, device: times[-len(works) :])
+    return Several.asked
+
+
+@pytest.mark.parametrize("adds", [False, True])
+def test_the_quickest_way_that_gives_the_same_bits_is_looked_for_once(several, adds) -> None:
+    a, b = torch.randn(5, 8), torch.randn(8, 6)
+    for _ in range(2):
+        out = torch.ones(5, 6)
+        make(out, Asked(a, b, adds=adds))
+        torch.testing.assert_close(out, a @ b + float(adds))
+    assert several == [(5, 8, 6)]
+    (known,) = ways._known.values()
+    assert known is not None and known[1].room == 0  # of 0 and 2, which last 1 and 2; the usual 4
+
+
+def test_what_the_library_refuses_is_made_as_usual(several) -> None:
+    a, b = torch.randn(7, 8), torch.randn(8, 6)
+    torch.testing.assert_close(product(a, b), a @ b)
+    assert list(ways._known.values()) == [None]
+
+
+def test_nothing_is_looked_for_while_a_step_is_recorded(several, monkeypatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    a, b = torch.randn(5, 8), torch.randn(8, 6)
+    torch.testing.assert_close(product(a, b), a @ b)
+    assert not several and not ways._known
 
 
 def some(*shape: int) -> Tensor:

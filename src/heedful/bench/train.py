@@ -322,6 +322,8 @@ def _notes(m: Measuring) -> tuple[str, ...]:
         "real target tokens only; batches are on the device beforehand; TFLOP/s by the formula of "
         "the model's definition over real tokens, forward and backward",
         "peers: bf16 by autocast; fused AdamW; compiled with their loss",
+        "padded batches are cut from these sentences alone: of more of them (batches), those of a "
+        "batch would be more alike in length, and there would be less padding",
         "ours in bf16 on a CPU: the products of linear layers and of the softmax, and nothing else",
         "on a CPU training has malloc keep what is freed; peers are measured before that is asked "
         f"for, as they are by themselves, and after it ('{HEAP[2:]}')",
