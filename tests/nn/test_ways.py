@@ -96,10 +96,9 @@ class Several(Product):
 def several(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     """As if this were a GPU, where the last way is the quickest; which shapes it was asked for."""
     monkeypatch.setattr(ways, "Product", Several)
-    monkeypatch.setattr(ways, "is_there", lambda: True)
+    monkeypatch.setattr(ways, "_suits", lambda out, asked: True)
     monkeypatch.setattr(ways, "_known", {})
     monkeypatch.setattr(Several, "asked", [])
-    monkeypatch.setattr(ways, "_kind", lambda out, asked: (*asked.a.shape, asked.adds))
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
     times = [3.0, 1.0, 2.0, 4.0]  # of the last as many as there are: ways, and the usual one
     monkeypatch.setattr(ways, "lasting", lambda works, device: times[-len(works) :])
@@ -129,6 +128,17 @@ def test_nothing_is_looked_for_while_a_step_is_recorded(several, monkeypatch) ->
     a, b = torch.randn(5, 8), torch.randn(8, 6)
     torch.testing.assert_close(product(a, b), a @ b)
     assert not several and not ways._known
+
+
+def test_matrices_that_lie_otherwise_are_looked_at_by_themselves_and_not_too_many(
+    several, monkeypatch
+) -> None:
+    monkeypatch.setattr(ways, "MOST", 2)
+    a, b, bias = torch.randn(5, 8), torch.randn(8, 6), torch.randn(6)
+    torch.testing.assert_close(product(a, b), a @ b)
+    torch.testing.assert_close(product(a, b.t().contiguous().t()), a @ b)
+    torch.testing.assert_close(product(a, b, bias), a @ b + bias)
+    assert several == [(5, 8, 6)] * 2
 
 
 def some(*shape: int) -> Tensor:

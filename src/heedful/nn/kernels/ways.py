@@ -14,11 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from heedful.nn.kernels.cublas import Product, Refused, Way, is_there, side
+from heedful.nn.kernels.cublas import BEGINS, Product, Refused, Way, is_there, side
 
 LARGE = 2**30  # multiplications; smaller products take less than a look at what is best for them
 BETTER = 0.97  # of the usual time, or less: else the usual way stays
 ROUNDS = 9  # a way's time is the middle one of so many; one goes before
+MOST = 100  # kinds of products that are looked at; where there are more, none of them comes often
 
 
 @torch.library.custom_op("heedful::product", mutates_args=())
@@ -103,31 +104,38 @@ def suits_ways(a: Tensor, b: Tensor) -> bool:
 
 def make(out: Tensor, asked: Asked) -> None:
     """Have a product in `out`, or added to it, by the quickest way."""
-    key = _kind(out, asked)
-    if key is not None and key not in _known:
-        if torch.cuda.is_current_stream_capturing():  # no time to look
-            key = None
-        else:
-            _known[key] = _found(out, asked)
-    known = None if key is None else _known[key]
+    known = _way(out, asked)
     if known is None:
         asked.usual(out)
     else:
         asked.by(*known, out)
 
 
-def _kind(out: Tensor, asked: Asked) -> tuple[Any, ...] | None:
-    """What products that are quickest by one way have in common; None for what is not for such."""
+def _way(out: Tensor, asked: Asked) -> tuple[Product, Way] | None:
+    """The quickest one, once it was looked for; None for the usual one."""
+    key = *map(_lies, (asked.a, asked.b, asked.bias, out)), asked.rectifies, asked.adds, out.device
+    if key not in _known:
+        if not _suits(out, asked) or len(_known) >= MOST:
+            return None
+        if torch.cuda.is_current_stream_capturing():  # no time to look
+            return None
+        _known[key] = _found(out, asked)
+    return _known[key]
+
+
+def _lies(x: Tensor | None) -> tuple[Any, ...] | None:
+    """All that a way depends on of one matrix."""
+    return None if x is None else (x.shape, x.stride(), x.dtype, x.data_ptr() % BEGINS)
+
+
+def _suits(out: Tensor, asked: Asked) -> bool:
+    """Whether there may be another way to make this."""
     a, b, bias = asked.a, asked.b, asked.bias
     large = a.numel() * b.shape[1] >= LARGE
     if not a.is_cuda or a.dtype != torch.bfloat16 or not large or not is_there():
-        return None
-    sides = side(a), side(b), side(out), side(out if bias is None else bias[None])
-    if None in sides or not out.is_contiguous():
-        return None
-    return (
-        *a.shape, b.shape[1], *sides, out.dtype, bias is None, asked.rectifies, asked.adds, a.device
-    )  # fmt: skip
+        return False
+    lying = side(a), side(b), side(out), side(out if bias is None else bias[None])
+    return None not in lying and out.is_contiguous()
 
 
 def _found(out: Tensor, asked: Asked) -> tuple[Product, Way] | None:
