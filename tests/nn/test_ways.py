@@ -5,6 +5,8 @@ from typing import ClassVar
 import pytest
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils.flop_counter import FlopCounterMode
 
 from heedful.nn.kernels import ways
 from heedful.nn.kernels.cublas import Product, Refused, Side, Way, side
@@ -128,6 +130,16 @@ def test_nothing_is_looked_for_while_a_step_is_recorded(several, monkeypatch) ->
     a, b = torch.randn(5, 8), torch.randn(8, 6)
     torch.testing.assert_close(product(a, b), a @ b)
     assert not several and not ways._known
+
+
+def test_their_operations_are_counted_as_others_are() -> None:
+    rectified = pytest.importorskip("heedful.nn.kernels.rectified", reason="Triton is for Linux")
+    with FakeTensorMode(), FlopCounterMode(display=False) as counted:
+        x, weight, outer = torch.randn(5, 8), torch.randn(6, 8), torch.randn(8, 6)
+        inner = product(x, weight.t(), torch.randn(6), rectifies=True)
+        slope, _ = rectified.rectified_slopes(x, outer, inner)
+        add_product(torch.zeros(6, 8), slope.t(), x)
+    assert counted.get_total_flops() == 3 * 2 * 5 * 6 * 8
 
 
 def test_matrices_that_lie_otherwise_are_looked_at_by_themselves_and_not_too_many(

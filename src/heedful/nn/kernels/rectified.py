@@ -5,12 +5,15 @@ What a compiler makes of them writes the product, then reads it to rectify it, a
 which numbers were below zero. Here what is above zero tells. N tokens, D model, F inner.
 """
 
+import math
+from collections.abc import Sequence
 from typing import Any, no_type_check
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from torch.utils.flop_counter import register_flop_formula
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from heedful.nn.kernels.tiles import product as of_tiles
@@ -76,6 +79,12 @@ def _rooms(dy: Tensor, weight: Tensor, inner: Tensor) -> tuple[Tensor, Tensor]:
     high = -(-dy.shape[0] // SIDE)
     sums = inner.new_empty(high, inner.shape[1], dtype=torch.float32)
     return torch.empty_like(inner), sums
+
+
+@register_flop_formula(torch.ops.heedful.rectified_slopes)
+def _operations(dy: Sequence[int], weight: Sequence[int], *_: Any, **__: Any) -> int:
+    """For those who count."""
+    return 2 * math.prod(dy) * weight[1]
 
 
 def fits(dim: int, inner: int, dtype: torch.dtype) -> bool:

@@ -6,6 +6,7 @@ shape. Ways whose result differs from PyTorch's in a single bit are left out: wh
 depends on no clock. M×K times K×N.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.flop_counter import register_flop_formula
 
 from heedful.nn.kernels.cublas import BEGINS, Product, Refused, Way, is_there, side
 
@@ -42,6 +44,17 @@ def add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
     An operation of our own since PyTorch's, as of 2.11, cannot be compiled.
     """
     make(total, Asked(a, b, adds=True))
+
+
+@register_flop_formula(torch.ops.heedful.product)
+def _operations(a: Sequence[int], b: Sequence[int], *_: Any, **__: Any) -> int:
+    """For those who count."""
+    return 2 * math.prod(a) * b[1]
+
+
+@register_flop_formula(torch.ops.heedful.add_product)
+def _more_operations(total: Sequence[int], a: Sequence[int], b: Sequence[int], **_: Any) -> int:
+    return _operations(a, b)
 
 
 class Multiplied(torch.autograd.Function):
