@@ -61,7 +61,7 @@ class Multiplied(torch.autograd.Function):
     """x·weightᵀ, of x [M, K] and a weight [N, K].
 
     Both gradients are made, whoever wants them: of what is compiled, PyTorch 2.11 says that nobody
-    wants those by what another such function made.
+    wants those by what an operation of our own made (pytorch/pytorch#159299).
     """
 
     @staticmethod
