@@ -36,7 +36,7 @@ def _rectified_slopes(
     """A tile of dy·weight where `inner` is above zero, and the sum of its rows.
 
     What is multiplied is copied by tiles, not by pointers: from those Triton 3.6 makes a loop that
-    multiplies what is not there yet, if no row is masked.
+    multiplies what is not there yet, if no row is masked (triton-lang/triton#10537 is like it).
     """
     program, across = tl.program_id(0), INNER // SIDE
     group = program // (GROUP * across) * GROUP
