@@ -35,8 +35,9 @@ def _rectified_slopes(
 ):  # fmt: skip
     """A tile of dy·weight where `inner` is above zero, and the sum of its rows.
 
-    What is multiplied is copied by tiles, not by pointers: from those Triton 3.6 makes a loop that
-    multiplies what is not there yet, if no row is masked (triton-lang/triton#10537 is like it).
+    What is multiplied is copied by tiles, not by pointers: between such copies and the products
+    that read them Triton 3.6 puts no fence, and they may multiply what is not there yet
+    (triton-lang/triton#10537).
     """
     program, across = tl.program_id(0), INNER // SIDE
     group = program // (GROUP * across) * GROUP
