@@ -31,7 +31,6 @@ def test_where_there_is_no_gpu_it_is_the_usual_product() -> None:
 
 
 LINEAR = """
-import sys
 import torch
 from torch.nn import functional as F
 from heedful.nn import products
@@ -96,7 +95,8 @@ class Several(Product):
 
 @pytest.fixture
 def several(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
-    """As if this were a GPU, where the last way is the quickest; which shapes it was asked for."""
+    """As if this were a GPU where, of the ways that give the bits, the first is the quickest; which
+    shapes the library was asked for."""
     monkeypatch.setattr(ways, "Product", Several)
     monkeypatch.setattr(ways, "_suits", lambda out, asked: True)
     monkeypatch.setattr(ways, "_known", {})

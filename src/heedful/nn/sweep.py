@@ -45,7 +45,7 @@ class _After(torch.autograd.Function):
         opened, states = _begin(read, start)
         inner = _in_time(inside)
         steps = zip(states[:-1], states[1:], opened, inner, strict=True)
-        with _as_layers(read):
+        with _rounded_as_by_cudnn(read):
             for before, after, gates_t, inner_t in steps:
                 gates.after(gates_t, product(before, weight), inner_t, before, after, renew)
         ctx.save_for_backward(opened, states, inner, weight)
@@ -58,7 +58,7 @@ class _After(torch.autograd.Function):
         opened, states, inner, weight = ctx.saved_tensors
         slope, slopes, new = _in_time(slope), torch.empty_like(opened), torch.empty_like(inner)
         carried = torch.zeros_like(states[0])
-        with _as_layers(carried):
+        with _rounded_as_by_cudnn(carried):
             for t in reversed(range(len(opened))):
                 gates.slopes_after(
                     carried, slope[t], opened[t], inner[t], states[t], slopes[t], new[t], ctx.renew
@@ -80,7 +80,7 @@ class _Before(torch.autograd.Function):
         opened, states = _begin(read, start)
         both, new = weight.split((2 * start.shape[1], start.shape[1]))
         reset = torch.empty_like(start)
-        with _as_layers(read):
+        with _rounded_as_by_cudnn(read):
             for before, after, gates_t in zip(states[:-1], states[1:], opened, strict=True):
                 gates.reset(gates_t, product(before, both), before, reset)
                 gates.update(gates_t, product(reset, new), before, after, renew)
@@ -96,7 +96,7 @@ class _Before(torch.autograd.Function):
         both, new = weight.split((2 * dim, dim))
         slope, slopes = _in_time(slope), torch.empty_like(opened)
         carried = torch.zeros_like(states[0])
-        with _as_layers(carried):
+        with _rounded_as_by_cudnn(carried):
             for t in reversed(range(len(opened))):
                 gates.slopes_update(carried, slope[t], opened[t], states[t], slopes[t], ctx.renew)
                 through = product(slopes[t, :, 2 * dim :], new.t())
@@ -110,7 +110,7 @@ class _Before(torch.autograd.Function):
 
 
 @contextmanager
-def _as_layers(x: Tensor) -> Iterator[None]:
+def _rounded_as_by_cudnn(x: Tensor) -> Iterator[None]:
     """With products as PyTorch lets cuDNN make those of `nn.GRU`: in TF32, unless told not to
     (`torch.backends.cudnn.rnn.fp32_precision`)."""
     ours: Any = torch.backends.cuda.matmul

@@ -55,9 +55,7 @@ class Product:
     """The product of two matrices of some shape in bf16, to be made by several ways; or that and a
     bias, or the rectifier of both."""
 
-    def __init__(
-        self, a: Tensor, b: Tensor, out: Tensor, shifts: bool = False, rectifies: bool = False
-    ) -> None:
+    def __init__(self, a: Tensor, b: Tensor, out: Tensor, shifts: bool, rectifies: bool) -> None:
         (rows, deep), columns = a.shape, b.shape[1]
         left, right = side(a), side(b)
         assert left is not None and right is not None
@@ -90,13 +88,7 @@ class Product:
         return list(found[: count.value])
 
     def make(
-        self,
-        way: Way,
-        a: Tensor,
-        b: Tensor,
-        out: Tensor,
-        adds: bool = False,
-        bias: Tensor | None = None,
+        self, way: Way, a: Tensor, b: Tensor, out: Tensor, adds: bool, bias: Tensor | None
     ) -> None:
         """Have the product in `out`; or added to what is there."""
         one, some = c_float(1.0), c_float(float(adds))

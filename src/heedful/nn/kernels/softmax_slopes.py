@@ -9,8 +9,8 @@ import triton.language as tl
 from torch import Tensor
 
 BLOCK = 8_192  # scores of a token at a time, at most
-NARROWEST = 64
-WARPS = 16  # so many that what all programs go through stays in the cache
+NARROWEST = 64  # at least
+WARPS = 16  # so many that few programs run at a time, and the cache holds all their tokens' scores
 BESIDE = tl.constexpr(8)  # scores that a thread has beside each other: sixteen bytes of bf16
 LOG2_E = tl.constexpr(1.4426950408889634)  # exponentials of 2 are the quick ones
 

@@ -1,9 +1,8 @@
 """Large products on a GPU, by the quickest of the ways that give the very same numbers.
 
 PyTorch makes a product by the first way that cuBLAS proposes. For some shapes another is quicker,
-by a tenth or, for the scores of a large vocabulary, by a quarter. So each is tried once for a
-shape. Ways whose result differs from PyTorch's in a single bit are left out: what a run learns
-depends on no clock. M×K times K×N.
+so each is tried once for a shape. Ways whose result differs from PyTorch's in a single bit are left
+out: what a run learns depends on no clock. M×K times K×N.
 """
 
 import math
@@ -144,8 +143,7 @@ def _lies(x: Tensor | None) -> tuple[Any, ...] | None:
 def _suits(out: Tensor, asked: Asked) -> bool:
     """Whether there may be another way to make this."""
     a, b, bias = asked.a, asked.b, asked.bias
-    large = a.numel() * b.shape[1] >= LARGE
-    if not a.is_cuda or a.dtype != torch.bfloat16 or not large or not is_there():
+    if not suits_ways(a, b.t()):
         return False
     lying = side(a), side(b), side(out), side(out if bias is None else bias[None])
     return None not in lying and out.is_contiguous()
@@ -162,26 +160,26 @@ def _found(out: Tensor, asked: Asked) -> tuple[Product, Way] | None:
         a, b, bias = like(asked.a), like(asked.b), None if asked.bias is None else like(asked.bias)
         trial = Asked(a, b, bias, asked.rectifies, asked.adds)
         usual, made = torch.zeros_like(out), torch.zeros_like(out)
-        product = Product(a, b, out, bias is not None, asked.rectifies)
+        several = Product(a, b, out, bias is not None, asked.rectifies)
 
         def same(way: Way) -> bool:
-            trial.by(product, way, made.zero_())
+            trial.by(several, way, made.zero_())
             return torch.equal(made, usual)
 
         trial.usual(usual)
-        ways = [way for way in product.ways() if same(way)]
-        works = [partial(trial.by, product, way, made) for way in ways]
-        *seconds, plain = lasting([*works, partial(trial.usual, usual)], out.device)
-        best = quickest(seconds, plain)
-        return None if best is None else (product, ways[best])
+        ways = [way for way in several.ways() if same(way)]
+        works = [partial(trial.by, several, way, made) for way in ways]
+        *times, plain = lasting([*works, partial(trial.usual, usual)], out.device)
+        best = quickest(times, plain)
+        return None if best is None else (several, ways[best])
     except (Refused, torch.OutOfMemoryError):
         return None
 
 
-def quickest(seconds: Sequence[float], usual: float) -> int | None:
+def quickest(times: Sequence[float], usual: float) -> int | None:
     """The number of the quickest of several; None where none is clearly better than the usual."""
-    best = min(range(len(seconds)), key=lambda i: seconds[i], default=None)
-    return best if best is not None and seconds[best] <= BETTER * usual else None
+    best = min(range(len(times)), key=lambda i: times[i], default=None)
+    return best if best is not None and times[best] <= BETTER * usual else None
 
 
 def lasting(works: Sequence[Callable[[], None]], device: torch.device) -> list[float]:
