@@ -4,6 +4,8 @@ Part by part kernels are tested beside them; here all of them are at work togeth
 lengths that they are for. On a GPU as plain, recorded and compiled steps.
 """
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 from torch import Tensor
@@ -11,7 +13,7 @@ from torch import Tensor
 from heedful.config import vary
 from heedful.data.batch import Batch, Rows
 from heedful.distributed.processes import Processes
-from heedful.doctor.gradients import Distance, compared, exactly, still
+from heedful.doctor.gradients import Distance, compared, distances, exactly, still
 from heedful.models.base import Model
 from heedful.models.building import build
 from heedful.nn import products
@@ -24,9 +26,10 @@ from heedful.training.step import TrainStep
 
 SIZE = 1_000  # ids
 FAR = {"fp32": 1e-3, "bf16": 0.15}  # of a weight's gradient; one that is something else has 1
-# All that a GPU computes with has eight bits: the slope of a true label, nearly -0.9, is as far off
-# for every token, and a bias that is the sum of many, most of which cancels, keeps that.
-FAR_ON_A_GPU = {"fp32": 1e-3, "bf16": 0.4}
+# The slope of a true label, nearly -0.9, is as far off for every token where it has eight bits, as
+# on a GPU. The last norm's bias is the sum of all, most of which cancels, and keeps that: it is off
+# by half in plain PyTorch on a CPU too, where all is in bf16.
+CANCELS, FAR_IF_IT_CANCELS = "body.decoder.norm.bias", 0.8
 MODES = {
     "plain": {"training.compile": False, "training.capture": False},
     "recorded": {"training.compile": False, "training.capture": True},
@@ -70,6 +73,13 @@ def batch(model: Model, rows: Rows) -> Batch:
 
 def furthest(preset: Preset, model: Model, rows: Rows, device: str) -> Distance:
     """How far off the gradient of a weight is at most."""
+    return compared(*learnt(preset, model, rows, device))
+
+
+def learnt(
+    preset: Preset, model: Model, rows: Rows, device: str
+) -> tuple[TrainStep, Sequence[Tensor]]:
+    """A step that has collected a gradient, and the exact one."""
     exact = exactly(model, batch(model, rows))
     assert exact is not None
     step = TrainStep(model.to(device), preset, Processes(torch.device(device)))
@@ -77,7 +87,7 @@ def furthest(preset: Preset, model: Model, rows: Rows, device: str) -> Distance:
         step.collect(number, [batch(model, rows)])
     if preset.training.capture and device == "cuda":
         assert step.recorder is not None and step.recorder.moulds
-    return compared(step, exact)
+    return step, exact
 
 
 @pytest.mark.parametrize("precision", FAR)
@@ -125,8 +135,10 @@ def test_on_a_gpu_it_is_what_float64_gives(name: str, precision: str, mode: str)
     changes = {**TRANSFORMERS[name], **MODES[mode], "training.precision": precision}
     preset, model = made(name, **changes)
     for rows, length in ((16, 256), (4, 1_024)):  # whole tiles of every kernel
-        distance = furthest(preset, model, sentences(rows, length, True), "cuda")
-        assert distance.share < FAR_ON_A_GPU[precision], (length, distance)
+        shares = distances(*learnt(preset, model, sentences(rows, length, True), "cuda"))
+        if precision == "bf16":
+            assert shares.pop(CANCELS) < FAR_IF_IT_CANCELS, length
+        assert max(shares.values()) < FAR[precision], (length, shares)
 
 
 @pytest.mark.gpu

@@ -50,6 +50,13 @@ def exactly(model: Model, batch: Batch) -> list[Tensor] | None:
 
 def compared(step: TrainStep, exact: Sequence[Tensor]) -> Distance:
     """The gradient that a step has collected beside the exact one."""
+    shares = distances(step, exact)
+    furthest = max(shares, key=lambda name: shares[name])
+    return Distance(shares[furthest], furthest)
+
+
+def distances(step: TrainStep, exact: Sequence[Tensor]) -> dict[str, float]:
+    """How far the gradient of each weight is off, as a share of its size."""
     weights = {name: p for name, p in step.model.named_parameters() if p.requires_grad}
     whole = step.gradient.cpu().double()
     usual = math.sqrt(sum(float(slope.square().sum()) for slope in exact) / len(whole))
@@ -60,5 +67,4 @@ def compared(step: TrainStep, exact: Sequence[Tensor]) -> Distance:
         size = max(float(theirs.norm()), LEAST * usual * math.sqrt(theirs.numel()))
         off = (ours.view_as(theirs) - theirs).norm().nan_to_num(math.inf)
         shares[name] = min(MOST, float(off) / size) if size else 0.0
-    furthest = max(shares, key=lambda name: shares[name])
-    return Distance(shares[furthest], furthest)
+    return shares
